@@ -1,0 +1,230 @@
+//! Bytes too large for a value: immutable chunks in append-only extents.
+//!
+//! A chunk is written first and belongs to nobody; the commit that names it in `publish` makes it
+//! reachable, the commit that names it in `release` gives it back. Bytes are on stable storage before
+//! the rows that point to them, so a crash leaves garbage, never a dangling row.
+
+mod memory;
+mod pin;
+
+use std::{ops::Range, sync::Arc};
+
+use bytes::Bytes;
+
+use crate::{
+    error::{Corrupt, EngineError},
+    host::disk::Dir,
+    key::{Key, Value},
+    txn::{ChunkId, Write},
+};
+use memory::MemoryExtents;
+pub use pin::Pin;
+
+/// The longest payload of a chunk.
+pub const MAX_CHUNK: usize = 4 << 20;
+
+/// Keys of the rows of extents: all of them are given to [`Extents::open`].
+pub const EXTENT_ROWS: &[u8] = b"\0x";
+/// Keys of the rows of chunks: looked up one by one, never scanned.
+pub const CHUNK_ROWS: &[u8] = b"\0c";
+
+#[derive(Clone, Debug)]
+pub struct ExtentOptions {
+    /// Size of an extent once the store has some content; the first ones are smaller.
+    pub extent_bytes: u64,
+    pub first_extent_bytes: u64,
+    /// Extents open for writing at a time.
+    pub lanes: usize,
+    /// Free space that new extents leave alone, so that deletes can still be committed.
+    pub reserve_bytes: u64,
+    /// Empty extents kept for reuse; the rest is given back to the file system.
+    pub spare_extents: usize,
+    /// How fast the collector copies; 0 is without limit.
+    pub collect_bytes_per_second: u64,
+    /// Extents whose files are open for reading at a time.
+    pub open_files: usize,
+}
+
+impl Default for ExtentOptions {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Self {
+            extent_bytes: 256 << 20,
+            first_extent_bytes: 16 << 20,
+            lanes: cores.min(8),
+            reserve_bytes: 64 << 20,
+            spare_extents: 2,
+            collect_bytes_per_second: 64 << 20,
+            open_files: 256,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExtentStats {
+    pub extents: u64,
+    pub free_extents: u64,
+    /// Bytes of chunks that rows point to.
+    pub live_bytes: u64,
+    /// Bytes of all extents, used or not.
+    pub total_bytes: u64,
+    /// Chunks written and not yet published.
+    pub pending_chunks: u64,
+    /// Bytes copied by the collector since the start.
+    pub collected_bytes: u64,
+}
+
+/// The published rows, as the newest commit left them. Values come without the version prefix.
+pub(crate) trait Rows: Send + Sync {
+    fn get(&self, key: &[u8]) -> Result<Option<Value>, EngineError>;
+}
+
+/// How the collector commits: publishes these chunks in a transaction of their own, and blocks until it is
+/// durable. (The chunks are copies; `rows` turns their publishing into a change of location.)
+pub(crate) type CommitCopies = Arc<dyn Fn(Vec<ChunkId>) -> Result<(), EngineError> + Send + Sync>;
+
+#[derive(Clone)]
+pub struct Extents(Arc<Kind>);
+
+enum Kind {
+    Memory(MemoryExtents),
+}
+
+/// A chunk that is written and not yet published. Dropped before that, its bytes become garbage.
+pub struct Written {
+    pub id: ChunkId,
+    pub len: u32,
+    /// CRC-64/NVME of the payload.
+    pub crc64: u64,
+    extents: Extents,
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        match &*self.extents.0 {
+            Kind::Memory(memory) => memory.abandon(self.id),
+        }
+    }
+}
+
+impl std::fmt::Debug for Written {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Written").field("id", &self.id).field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+impl Extents {
+    pub(crate) fn memory() -> Self {
+        Self(Arc::new(Kind::Memory(MemoryExtents::default())))
+    }
+
+    /// `rows` are all rows under [`EXTENT_ROWS`]; `salt` is random, so that no two openings ever make
+    /// the same chunk id. No extent is read and none is created here.
+    pub(crate) fn open(
+        _dir: Dir,
+        _options: ExtentOptions,
+        _salt: u32,
+        _rows: Vec<(Key, Value)>,
+        _lookup: Arc<dyn Rows>,
+    ) -> Result<Self, EngineError> {
+        Ok(Self::memory())
+    }
+
+    /// Takes bytes into an open extent. They are neither synced nor published when this returns.
+    pub async fn write(&self, payload: Bytes) -> Result<Written, EngineError> {
+        let len = payload.len() as u32;
+        let (id, crc64) = match &*self.0 {
+            Kind::Memory(memory) => memory.write(payload)?,
+        };
+        Ok(Written { id, len, crc64, extents: self.clone() })
+    }
+
+    /// The bytes of a range of a chunk, verified. Whoever may race with the chunk's release holds a [`Pin`].
+    pub async fn read(&self, id: ChunkId, range: Range<u32>) -> Result<Bytes, EngineError> {
+        match &*self.0 {
+            Kind::Memory(memory) => memory.read(id, range),
+        }
+    }
+
+    pub fn stats(&self) -> ExtentStats {
+        match &*self.0 {
+            Kind::Memory(memory) => memory.stats(),
+        }
+    }
+
+    pub fn pin(&self) -> Pin {
+        match &*self.0 {
+            Kind::Memory(memory) => memory.pins.pin(),
+        }
+    }
+
+    /// For `Engine::commit`, before the transaction is queued: makes the bytes durable together with those
+    /// of everybody else who waits, so that the committer itself hardly ever has to.
+    pub(crate) async fn flush(&self, _publish: &[ChunkId]) -> Result<(), EngineError> {
+        match &*self.0 {
+            Kind::Memory(_) => Ok(()),
+        }
+    }
+
+    /// Committer, per transaction: takes the chunks from their guards. False when one is not there to be
+    /// published (its guard was dropped, or somebody published it before); then none is taken.
+    pub(crate) fn claim(&self, publish: &[ChunkId]) -> bool {
+        match &*self.0 {
+            Kind::Memory(memory) => memory.claim(publish),
+        }
+    }
+
+    /// Committer, once per group, before the rows: the bytes of claimed chunks are durable when this returns.
+    /// After an error the engine must stop for good.
+    pub(crate) fn sync(&self, _publish: &[ChunkId]) -> Result<(), EngineError> {
+        match &*self.0 {
+            Kind::Memory(_) => Ok(()),
+        }
+    }
+
+    /// Committer, once per group: the rows that must be in the same atomic batch. `lookup` gives the
+    /// committed value of a key of ours (without version prefix).
+    pub(crate) fn rows(
+        &self,
+        _publish: &[ChunkId],
+        _release: &[ChunkId],
+        _lookup: &dyn Fn(&[u8]) -> Result<Option<Value>, EngineError>,
+    ) -> Result<Vec<Write>, EngineError> {
+        match &*self.0 {
+            Kind::Memory(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Committer: the batch with the rows is durable.
+    pub(crate) fn committed(&self, publish: &[ChunkId], release: &[ChunkId]) {
+        match &*self.0 {
+            Kind::Memory(memory) => memory.committed(publish, release),
+        }
+    }
+
+    /// Committer: claimed chunks of a refused transaction go back to their guards.
+    pub(crate) fn aborted(&self, publish: &[ChunkId]) {
+        match &*self.0 {
+            Kind::Memory(memory) => memory.aborted(publish),
+        }
+    }
+
+    /// Starts the collector's thread; it sleeps until there is something to collect.
+    pub(crate) fn start_collector(&self, _commit: CommitCopies) {}
+
+    /// Ends the collector and waits for it. The committer must still be running.
+    pub(crate) fn stop_collector(&self) {}
+
+    /// Why the extents take no more writes: a write or a sync failed. The engine must stop then, too.
+    pub(crate) fn failed(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+fn gone(id: ChunkId) -> EngineError {
+    EngineError::Corrupt(Corrupt(format!("chunk {:032x} is not there", id.0)))
+}
+
+fn out_of_range(id: ChunkId) -> EngineError {
+    EngineError::Corrupt(Corrupt(format!("range beyond the end of chunk {:032x}", id.0)))
+}
