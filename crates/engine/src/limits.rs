@@ -1,0 +1,41 @@
+//! The caps of [`caps`], judged before anything is queued.
+
+use crate::error::EngineError;
+use crate::txn::{Txn, Write, caps};
+
+/// Keys that begin with this byte are the engine's own.
+pub(crate) const OWN: u8 = 0x00;
+/// Keys that begin with this byte hold wide values and are stored apart.
+pub(crate) const WIDE: u8 = b'~';
+
+pub(crate) fn check_key(key: &[u8]) -> Result<(), EngineError> {
+    match key.first() {
+        None => Err(EngineError::TooLarge("empty key")),
+        Some(&OWN) => Err(EngineError::TooLarge("reserved key")),
+        Some(_) if key.len() > caps::KEY => Err(EngineError::TooLarge("key")),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Bytes that the transaction will add to a group; an error when it is over a cap.
+pub(crate) fn check(txn: &Txn) -> Result<usize, EngineError> {
+    if txn.writes.len() > caps::WRITES {
+        return Err(EngineError::TooLarge("writes"));
+    }
+    let mut size = (txn.publish.len() + txn.release.len()) * 64;
+    for write in &txn.writes {
+        let (key, value) = match write {
+            Write::Put(key, value) => (key, value.len()),
+            Write::Delete(key) => (key, 0),
+        };
+        check_key(key)?;
+        if value > caps::VALUE {
+            return Err(EngineError::TooLarge("value"));
+        }
+        size += key.len() + value;
+    }
+    if size > caps::TXN {
+        return Err(EngineError::TooLarge("transaction"));
+    }
+    Ok(size)
+}

@@ -1,0 +1,110 @@
+//! What an engine behind the coalescer must do: apply a group atomically and durably, and read a snapshot.
+//! An enum, not a trait object: reads stay direct calls.
+
+use crate::embedded::{Embedded, EmbeddedSnapshot};
+use crate::error::EngineError;
+use crate::key::{Key, KeyRange, Value};
+use crate::memory::{Memory, MemorySnapshot};
+use crate::txn::{Entry, Ticks, TxnId, Version, Write};
+use std::sync::Arc;
+
+pub(crate) enum Store {
+    Memory(Arc<Memory>),
+    Embedded(Box<Embedded>),
+}
+
+pub(crate) enum Snapshot {
+    Memory(MemorySnapshot),
+    Embedded(EmbeddedSnapshot),
+}
+
+/// Everything that one group commit writes. A key stands in it at most once.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// The sequence numbers of its transactions are `first..=last`.
+    pub first: u64,
+    pub last: u64,
+    pub now: Ticks,
+    /// In order of their sequence numbers; `None` for the engine's own transactions.
+    pub ids: Vec<TxnId>,
+    /// Each with the sequence number of its transaction, which becomes the value's version.
+    pub writes: Vec<(u64, Write)>,
+}
+
+/// What to do after a row was seen.
+pub(crate) enum Step {
+    Next,
+    /// Go on at the first key not less than this (only forwards).
+    Seek(Key),
+    Stop,
+}
+
+/// A stored row: the sequence number of the commit that wrote it, and the value.
+pub(crate) struct Row {
+    pub key: Key,
+    pub seq: u64,
+    pub value: Value,
+}
+
+pub(crate) fn entry(seq: u64, value: Value) -> Entry {
+    Entry { version: Version(u128::from(seq)), value }
+}
+
+impl Store {
+    /// Blocks until the group is on stable storage. An error means: stop for good, the outcome is unknown.
+    pub fn apply(&self, group: Group) -> Result<(), EngineError> {
+        match self {
+            Self::Memory(memory) => {
+                memory.apply(group);
+                Ok(())
+            }
+            Self::Embedded(embedded) => embedded.apply(group),
+        }
+    }
+
+    /// A snapshot of everything applied; `seq` is the last applied sequence number.
+    pub fn snapshot(&self, seq: u64) -> Snapshot {
+        match self {
+            Self::Memory(memory) => Snapshot::Memory(memory.snapshot(seq)),
+            Self::Embedded(embedded) => Snapshot::Embedded(embedded.snapshot(seq)),
+        }
+    }
+
+    /// Makes a note of how far the engine got, for the next open to compare with.
+    pub fn note(&self, seq: u64, now: Ticks, clean: bool) -> Result<(), EngineError> {
+        match self {
+            Self::Memory(_) => Ok(()),
+            Self::Embedded(embedded) => embedded.note(seq, now, clean),
+        }
+    }
+}
+
+impl Snapshot {
+    pub fn seq(&self) -> u64 {
+        match self {
+            Self::Memory(snapshot) => snapshot.seq(),
+            Self::Embedded(snapshot) => snapshot.seq(),
+        }
+    }
+
+    pub fn get(&self, key: &[u8]) -> Result<Option<(u64, Value)>, EngineError> {
+        match self {
+            Self::Memory(snapshot) => Ok(snapshot.get(key)),
+            Self::Embedded(snapshot) => snapshot.get(key),
+        }
+    }
+
+    /// Shows the rows of the range in order, or in reverse, for as long as `visit` asks for more.
+    pub fn walk(
+        &self,
+        range: &KeyRange,
+        reverse: bool,
+        visit: &mut dyn FnMut(Row) -> Step,
+    ) -> Result<(), EngineError> {
+        match self {
+            Self::Memory(snapshot) => snapshot.walk(range, reverse, visit),
+            Self::Embedded(snapshot) => return snapshot.walk(range, reverse, visit),
+        }
+        Ok(())
+    }
+}

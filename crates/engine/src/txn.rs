@@ -1,0 +1,147 @@
+//! What is read, what is committed, and the caps that every engine obeys.
+
+use crate::key::{Key, KeyRange, Value};
+
+/// Caps on what may be written, so that nothing is stored that a distributed engine could not take.
+pub mod caps {
+    pub const KEY: usize = 3_600;
+    pub const VALUE: usize = 90_000;
+    pub const TXN: usize = 1_000_000;
+    pub const WRITES: usize = 10_000;
+}
+
+/// 100 ns ticks since the Unix epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Ticks(pub u64);
+
+/// Identifies the commit that wrote a value. Opaque: compare for equality only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Version(pub u128);
+
+/// Where a snapshot stands: its position in commit order, and the engine's clock at that moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    pub version: u64,
+    pub now: Ticks,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub version: Version,
+    pub value: Value,
+}
+
+/// Keys in `range`, in order (or in reverse), at most `limit` of them and about `max_bytes`.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    pub range: KeyRange,
+    /// Start strictly behind this key (in the direction of the scan).
+    pub after: Option<Key>,
+    pub limit: usize,
+    pub max_bytes: usize,
+    pub reverse: bool,
+    pub keys_only: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct ScanPage {
+    pub items: Vec<(Key, Entry)>,
+    /// More keys stand in the range behind the last one returned.
+    pub more: bool,
+}
+
+/// Keys under `prefix`, where every key whose rest contains `delimiter` is folded into one group: the
+/// engine seeks behind a group instead of walking it.
+#[derive(Clone, Debug)]
+pub struct SkipScan {
+    pub prefix: Key,
+    pub delimiter: Key,
+    /// Start strictly behind this key; behind every member of a group when it is a group's prefix.
+    pub after: Option<Key>,
+    pub limit: usize,
+    pub max_bytes: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SkipItem {
+    Entry(Key, Entry),
+    /// The common prefix, delimiter included.
+    Group(Key),
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct SkipPage {
+    pub items: Vec<SkipItem>,
+    pub more: bool,
+}
+
+/// Names a transaction for [`crate::Engine::outcome`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TxnId(pub u128);
+
+/// Names a chunk of bytes in the extents. Never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChunkId(pub u128);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    Version(Version),
+    Absent,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Write {
+    Put(Key, Value),
+    Delete(Key),
+}
+
+#[derive(Clone, Debug)]
+pub struct Txn {
+    pub id: TxnId,
+    pub checks: Vec<(Key, Expect)>,
+    /// No key in the range was written since the stamp.
+    pub range_checks: Vec<(KeyRange, Stamp)>,
+    pub writes: Vec<Write>,
+    /// Chunks that this commit makes reachable; written and synced before it.
+    pub publish: Vec<ChunkId>,
+    /// Chunks that this commit gives back.
+    pub release: Vec<ChunkId>,
+    pub deadline: Option<std::time::Instant>,
+}
+
+/// What a `run` closure decides: the writes, and what to answer if they commit.
+/// The checks come from the reader. No writes and no chunks: nothing is committed.
+#[derive(Debug)]
+pub struct Plan<T> {
+    pub writes: Vec<Write>,
+    pub publish: Vec<ChunkId>,
+    pub release: Vec<ChunkId>,
+    pub output: T,
+}
+
+impl<T> Plan<T> {
+    pub fn new(output: T) -> Self {
+        Self { writes: Vec::new(), publish: Vec::new(), release: Vec::new(), output }
+    }
+
+    pub fn put(&mut self, key: impl Into<Key>, value: impl Into<Value>) {
+        self.writes.push(Write::Put(key.into(), value.into()));
+    }
+
+    pub fn delete(&mut self, key: impl Into<Key>) {
+        self.writes.push(Write::Delete(key.into()));
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Commit {
+    pub version: Version,
+    pub now: Ticks,
+}
+
+/// What became of a transaction whose commit ended `Unknown`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Committed(Commit),
+    NotCommitted,
+}
