@@ -1,0 +1,85 @@
+//! The operation table: what an operation accepts is a row, not code. Routing, authorisation, conditions,
+//! response headers and the printed reference all read the row.
+
+#[macro_use]
+mod account;
+#[macro_use]
+mod container;
+#[macro_use]
+mod blob;
+#[macro_use]
+mod blob_copy;
+#[macro_use]
+mod queue;
+#[macro_use]
+mod table;
+mod conditions;
+mod markdown;
+mod route;
+mod row;
+mod rules;
+
+pub use conditions::Conditions;
+pub use markdown::operations_markdown;
+pub use route::{allowed, route};
+pub use row::{Addresses, Body, LeaseUse, Mark, Method, Name, Resource, Row, Rule, Service};
+
+// What the rows below are written with.
+use Body::{Bytes, Json, Multipart, Xml};
+use Conditions as C;
+use Mark::{Has, Is, Lacks, Not};
+use Method::{Delete, Get, Head, Merge, Options, Patch, Post, Put};
+use Rule::{Read, Write};
+use row::{BASE, SNAPSHOT, SNAPSHOT_OR_VERSION, VERSION};
+use row::{BLOB_TYPE, COMP, COPY_SOURCE, IF_MATCH, LEASE_ACTION, PAGE_WRITE, REQUIRES_SYNC, RESTYPE, query};
+use rules::*;
+
+use crate::version::ApiVersion as V;
+
+macro_rules! emit {
+    ($($op:ident { $($field:tt)* })*) => {
+        /// One per row of the table.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Op { $($op),* }
+
+        impl Op {
+            pub const ALL: &'static [Op] = &[$(Op::$op),*];
+
+            pub const fn name(self) -> &'static str {
+                match self { $(Op::$op => stringify!($op)),* }
+            }
+        }
+
+        /// All rows; those of one service are neighbours, and `Op` is the index.
+        static TABLE: [Row; Op::ALL.len()] = [$(Row { op: Op::$op, $($field)* }),*];
+    };
+}
+
+// Each list is in a file of its own and hands the rows so far on to the next.
+macro_rules! then_container { ($($rows:tt)*) => { container_operations! { then_blob $($rows)* } } }
+macro_rules! then_blob { ($($rows:tt)*) => { blob_operations! { then_copy $($rows)* } } }
+macro_rules! then_copy { ($($rows:tt)*) => { blob_copy_operations! { then_queue $($rows)* } } }
+macro_rules! then_queue { ($($rows:tt)*) => { queue_operations! { then_table $($rows)* } } }
+macro_rules! then_table { ($($rows:tt)*) => { table_operations! { emit $($rows)* } } }
+account_operations! { then_container }
+
+impl Op {
+    pub const fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+}
+
+/// The rows of one service, in the order of the table.
+pub fn rows(service: Service) -> &'static [Row] {
+    let start = TABLE.iter().position(|row| row.service == service).unwrap_or(0);
+    let count = TABLE.iter().filter(|row| row.service == service).count();
+    TABLE.get(start..start + count).unwrap_or_default()
+}
+
+/// Every row of every service.
+pub fn all_rows() -> &'static [Row] {
+    &TABLE
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! The columns of the operation table.
+
+use super::{Conditions, Op};
+use crate::access::Access;
+use crate::version::ApiVersion;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Service {
+    Blob,
+    Queue,
+    Table,
+    File,
+    Dfs,
+}
+
+/// What the path of a request addresses, before query parameters are looked at. One exception: a blob path
+/// of a single segment is a container if `restype` says `container` or `account`, else a blob of `$root`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Resource {
+    /// Whatever the path is (preflight requests).
+    Any,
+    Account,
+    Container,
+    Blob,
+    Queue,
+    /// `/{queue}/messages`
+    Messages,
+    /// `/{queue}/messages/{id}`
+    Message,
+    /// `/Tables`
+    Tables,
+    /// `/Tables('{table}')`
+    Table,
+    /// `/{table}` or `/{table}()`
+    EntitySet,
+    /// `/{table}(PartitionKey='...',RowKey='...')`
+    Entity,
+    /// `/$batch`
+    Batch,
+    Share,
+    /// A directory or file inside a share, a path inside a file system.
+    Path,
+    FileSystem,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    Get,
+    Head,
+    Put,
+    Post,
+    Delete,
+    Merge,
+    Patch,
+    Options,
+}
+
+impl Method {
+    pub const ALL: [Method; 8] = [
+        Method::Get,
+        Method::Head,
+        Method::Put,
+        Method::Post,
+        Method::Delete,
+        Method::Merge,
+        Method::Patch,
+        Method::Options,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Put => "PUT",
+            Method::Post => "POST",
+            Method::Delete => "DELETE",
+            Method::Merge => "MERGE",
+            Method::Patch => "PATCH",
+            Method::Options => "OPTIONS",
+        }
+    }
+
+    /// Methods are case-sensitive.
+    pub fn parse(text: &str) -> Option<Method> {
+        Method::ALL.into_iter().find(|method| method.as_str() == text)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Name {
+    Query(&'static str),
+    Header(&'static str),
+}
+
+/// What tells rows of one resource and method apart. Values are compared without case.
+/// `comp` and `restype` that a row does not mention must be absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mark {
+    Is(Name, &'static str),
+    OneOf(Name, &'static [&'static str]),
+    /// Absent, or another value.
+    Not(Name, &'static str),
+    Has(Name),
+    Lacks(Name),
+}
+
+impl Mark {
+    pub const fn name(self) -> Name {
+        match self {
+            Mark::Is(name, _) | Mark::OneOf(name, _) | Mark::Not(name, _) => name,
+            Mark::Has(name) | Mark::Lacks(name) => name,
+        }
+    }
+
+    pub fn fits(self, value: Option<&str>) -> bool {
+        match self {
+            Mark::Is(_, wanted) => value.is_some_and(|value| value.eq_ignore_ascii_case(wanted)),
+            Mark::OneOf(_, wanted) => {
+                value.is_some_and(|value| wanted.iter().any(|wanted| value.eq_ignore_ascii_case(wanted)))
+            }
+            Mark::Not(_, other) => !value.is_some_and(|value| value.eq_ignore_ascii_case(other)),
+            Mark::Has(_) => value.is_some(),
+            Mark::Lacks(_) => value.is_none(),
+        }
+    }
+}
+
+pub(super) const COMP: Name = Name::Query("comp");
+pub(super) const RESTYPE: Name = Name::Query("restype");
+pub(super) const BLOB_TYPE: Name = Name::Header("x-ms-blob-type");
+pub(super) const COPY_SOURCE: Name = Name::Header("x-ms-copy-source");
+pub(super) const REQUIRES_SYNC: Name = Name::Header("x-ms-requires-sync");
+pub(super) const PAGE_WRITE: Name = Name::Header("x-ms-page-write");
+pub(super) const LEASE_ACTION: Name = Name::Header("x-ms-lease-action");
+pub(super) const IF_MATCH: Name = Name::Header("If-Match");
+
+pub(super) const fn query(name: &'static str) -> Name {
+    Name::Query(name)
+}
+
+/// Which evaluation of conditional headers applies (conditional.md section 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    Read,
+    Write,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaseUse {
+    /// `x-ms-lease-id` is not looked at.
+    None,
+    /// A lease id that is sent must be right; none is needed.
+    Read,
+    /// The id is needed while the resource is locked.
+    Write,
+    /// The operation acts on the lease itself.
+    Manage,
+}
+
+/// Beside the base blob, what else the operation can be asked of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Addresses {
+    /// `snapshot=`
+    pub snapshot: bool,
+    /// `versionid=`
+    pub version: bool,
+}
+
+pub(super) const BASE: Addresses = Addresses { snapshot: false, version: false };
+pub(super) const SNAPSHOT: Addresses = Addresses { snapshot: true, version: false };
+pub(super) const VERSION: Addresses = Addresses { snapshot: false, version: true };
+pub(super) const SNAPSHOT_OR_VERSION: Addresses = Addresses { snapshot: true, version: true };
+
+/// What the request carries after its headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body {
+    None,
+    Xml,
+    Json,
+    Bytes,
+    Multipart,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    pub op: Op,
+    /// The title of the reference page. Pages that describe several requests have several rows.
+    pub title: &'static str,
+    pub since: ApiVersion,
+    pub service: Service,
+    pub resource: Resource,
+    pub methods: &'static [Method],
+    pub marks: &'static [Mark],
+    pub conditions: Conditions,
+    pub rule: Rule,
+    pub lease: LeaseUse,
+    /// Takes `x-ms-source-if-*`.
+    pub source: bool,
+    pub addresses: Addresses,
+    /// May act where the target does not exist.
+    pub creates: bool,
+    pub body: Body,
+    pub access: Access,
+    pub status: &'static [u16],
+    /// The answer carries ETag (and Last-Modified, except in tables).
+    pub returns_etag: bool,
+    pub changes_etag: bool,
+    /// False: recognised, authorised, and answered 501 NotImplemented.
+    pub built: bool,
+}
+
+impl Row {
+    pub const fn name(&self) -> &'static str {
+        self.op.name()
+    }
+}
