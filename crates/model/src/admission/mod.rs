@@ -1,0 +1,345 @@
+//! Whether a request may act on what is there: existence, leases, conditional headers, tags, types and
+//! positions, judged in one declared [`ORDER`].
+//!
+//! [`admit`] is pure, so it can be run twice: early, before a large body is read, and again on the
+//! values that the commit is conditional on. Only the second run counts. A record can be changed only
+//! through the [`Admitted`] it returns.
+
+mod conditions;
+pub mod lease;
+mod lease_id;
+mod position;
+pub mod queue;
+mod source;
+mod syntax;
+pub mod table;
+#[cfg(test)]
+mod tests;
+
+use crate::error::{ErrorCode, Failure};
+use crate::etag::{ETag, ETagCondition};
+use crate::operation::{Conditions, LeaseUse, Op, Row};
+use crate::tags::{TagExpression, Tags};
+use crate::time::Timestamp;
+use crate::version::{ApiVersion, Feature};
+
+pub use lease::{Lease, LeaseAction, LeaseChange, LeaseDuration, LeaseId, LeaseState};
+pub use position::SequenceConditions;
+pub use source::admit_source;
+pub use syntax::check_syntax;
+
+/// Everything that a request asserts about its target. What the operation does not take is not judged.
+#[derive(Debug, Clone, Default)]
+pub struct Preconditions {
+    pub if_match: Option<ETagCondition>,
+    pub if_none_match: Option<ETagCondition>,
+    pub if_modified_since: Option<Timestamp>,
+    pub if_unmodified_since: Option<Timestamp>,
+    pub if_tags: Option<TagExpression>,
+    pub lease_id: Option<LeaseId>,
+    pub sequence_number: SequenceConditions,
+    /// `x-ms-blob-condition-appendpos`
+    pub append_position: Option<u64>,
+    /// `x-ms-blob-condition-maxsize`, judged with the bytes that the request would add.
+    pub max_size: Option<u64>,
+    pub added_length: u64,
+    /// `x-ms-access-tier-if-modified-since` and `-if-unmodified-since`
+    pub tier_if_modified_since: Option<Timestamp>,
+    pub tier_if_unmodified_since: Option<Timestamp>,
+    /// The credential permits creating and not replacing. Known to authorisation, but only the commit
+    /// can tell whether the target exists.
+    pub create_only: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Container,
+    Blob,
+}
+
+impl Kind {
+    fn not_found(self) -> ErrorCode {
+        match self {
+            Self::Container => ErrorCode::ContainerNotFound,
+            Self::Blob => ErrorCode::BlobNotFound,
+        }
+    }
+
+    /// As the service's messages name it.
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Container => "container",
+            Self::Blob => "blob",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Existence {
+    Absent,
+    /// A blob that has uncommitted blocks and nothing else. It can be leased, and for the rest it is
+    /// absent, except that its dates are those of [`UNCOMMITTED`].
+    Uncommitted,
+    Present,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BlobType {
+    Block,
+    Page,
+    Append,
+}
+
+/// The ETag and Last-Modified of a blob of uncommitted blocks only: 1 January 1601.
+pub const UNCOMMITTED: (ETag, Timestamp) = (ETag(Timestamp::YEAR_1601.0), Timestamp::YEAR_1601);
+
+/// What the rules may look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Target<'a> {
+    pub existence: Existence,
+    pub etag: ETag,
+    pub last_modified: Timestamp,
+    /// Snapshots and versions have none.
+    pub lease: Option<&'a Lease>,
+    pub tags: Option<&'a Tags>,
+    /// None for what is no blob.
+    pub blob_type: Option<BlobType>,
+    pub length: u64,
+    pub sequence_number: u64,
+    /// When Set Blob Tier, or a write with an explicit tier, last chose the access tier.
+    pub tier_changed: Option<Timestamp>,
+}
+
+impl Target<'_> {
+    pub const ABSENT: Target<'static> = Target {
+        existence: Existence::Absent,
+        etag: UNCOMMITTED.0,
+        last_modified: UNCOMMITTED.1,
+        lease: None,
+        tags: None,
+        blob_type: None,
+        length: 0,
+        sequence_number: 0,
+        tier_changed: None,
+    };
+
+    pub const UNCOMMITTED: Target<'static> =
+        Target { existence: Existence::Uncommitted, blob_type: Some(BlobType::Block), ..Self::ABSENT };
+
+    /// The rest is given by `Target { lease, ..Target::present(etag, last_modified) }`.
+    pub const fn present(etag: ETag, last_modified: Timestamp) -> Target<'static> {
+        Target { existence: Existence::Present, etag, last_modified, ..Target::ABSENT }
+    }
+}
+
+/// A stored record as admission sees it.
+pub trait Subject {
+    fn target(&self) -> Target<'_>;
+
+    /// Makes the lease available and forgets its id.
+    fn reset_lease(&mut self);
+}
+
+/// One step of [`admit`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    Syntax,
+    Existence,
+    Overwrite,
+    Lease,
+    Conditions,
+    Tags,
+    TierTime,
+    Type,
+    SequenceNumber,
+    AppendPosition,
+    MaxSize,
+}
+
+/// The first check that fails is the one reported. What comes later in the service (archive tier,
+/// pending copy, seal, checks of the content) is the operation's own.
+///
+/// The lease stands before the conditions: an upload with `If-None-Match: *` onto a leased blob is
+/// told LeaseIdMissing, not BlobAlreadyExists (recorded).
+pub const ORDER: &[Check] = &[
+    Check::Syntax,
+    Check::Existence,
+    Check::Overwrite,
+    Check::Lease,
+    Check::Conditions,
+    Check::Tags,
+    Check::TierTime,
+    Check::Type,
+    Check::SequenceNumber,
+    Check::AppendPosition,
+    Check::MaxSize,
+];
+
+/// What a check has before it.
+struct Request<'a> {
+    row: &'a Row,
+    given: &'a Preconditions,
+    kind: Kind,
+    target: Target<'a>,
+    now: Timestamp,
+    version: ApiVersion,
+}
+
+/// Lets `record`, which is what the address names now, through to the operation of `row`, or says why
+/// not. None is an absent target: 404 unless the operation creates.
+pub fn admit<R: Subject>(
+    row: &Row,
+    given: &Preconditions,
+    kind: Kind,
+    mut record: Option<R>,
+    now: Timestamp,
+    version: ApiVersion,
+) -> Result<Admitted<R>, Failure> {
+    let target = record.as_ref().map_or(Target::ABSENT, Subject::target);
+    let request = Request { row, given, kind, target, now, version };
+    for check in ORDER {
+        request.judge(*check)?;
+    }
+    if request.ends_lease()
+        && let Some(record) = &mut record
+    {
+        record.reset_lease();
+    }
+    Ok(Admitted { record, noun: kind.noun(), now })
+}
+
+impl Request<'_> {
+    fn takes(&self, condition: Conditions) -> bool {
+        self.row.conditions.has(condition)
+    }
+
+    fn judge(&self, check: Check) -> Result<(), Failure> {
+        match check {
+            Check::Syntax => check_syntax(self.row, self.given, self.version),
+            Check::Existence => self.check_existence(),
+            Check::Overwrite => self.check_overwrite(),
+            Check::Lease => self.check_lease(),
+            Check::Conditions => conditions::check(self),
+            Check::Tags => conditions::check_tags(self),
+            Check::TierTime => position::check_tier_time(self),
+            Check::Type => self.check_type(),
+            Check::SequenceNumber => position::check_sequence_number(self),
+            Check::AppendPosition => position::check_append_position(self),
+            Check::MaxSize => position::check_max_size(self),
+        }
+    }
+
+    fn check_existence(&self) -> Result<(), Failure> {
+        let is_found = match self.target.existence {
+            Existence::Present => true,
+            Existence::Uncommitted => self.row.creates || takes_uncommitted(self.row),
+            Existence::Absent => self.row.creates,
+        };
+        if is_found { Ok(()) } else { Err(self.kind.not_found().into()) }
+    }
+
+    fn check_overwrite(&self) -> Result<(), Failure> {
+        if self.given.create_only && self.target.existence == Existence::Present {
+            return Err(ErrorCode::UnauthorizedBlobOverwrite.into());
+        }
+        Ok(())
+    }
+
+    fn check_lease(&self) -> Result<(), Failure> {
+        let is_absent = self.target.existence == Existence::Absent;
+        if is_absent && !self.version.has(Feature::LeaseIdOnMissingBlob) {
+            return Ok(());
+        }
+        lease::check_use(self.kind, self.target.lease, self.lease_use(), self.given.lease_id, self.now)
+    }
+
+    /// Before the lease guarded tags, their writes took an id as reads do.
+    fn lease_use(&self) -> LeaseUse {
+        if self.row.op == Op::SetBlobTags && !self.version.has(Feature::LeaseGuardsTags) {
+            return LeaseUse::Read;
+        }
+        self.row.lease
+    }
+
+    fn check_type(&self) -> Result<(), Failure> {
+        match (self.target.blob_type, type_of(self.row.op)) {
+            (Some(have), Some(wanted)) if have != wanted => Err(ErrorCode::InvalidBlobType.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// A write to a blob ends what is left of a lease that has expired or was broken: its holder can
+    /// renew it no more. Containers keep theirs.
+    fn ends_lease(&self) -> bool {
+        let state = lease::state(self.target.lease, self.now);
+        self.kind == Kind::Blob
+            && self.row.lease == LeaseUse::Write
+            && self.row.changes_etag
+            && matches!(state, LeaseState::Broken | LeaseState::Expired)
+    }
+}
+
+/// Operations that find a blob of uncommitted blocks although they do not create.
+fn takes_uncommitted(row: &Row) -> bool {
+    row.lease == LeaseUse::Manage || matches!(row.op, Op::GetBlockList | Op::DeleteBlob)
+}
+
+/// The one type of blob that an operation works on, creates included: a blob never changes its type.
+fn type_of(op: Op) -> Option<BlobType> {
+    match op {
+        Op::PutBlockBlob
+        | Op::PutBlobFromUrl
+        | Op::PutBlock
+        | Op::PutBlockFromUrl
+        | Op::PutBlockList
+        | Op::GetBlockList => Some(BlobType::Block),
+        Op::PutPageBlob
+        | Op::PutPage
+        | Op::ClearPages
+        | Op::PutPageFromUrl
+        | Op::GetPageRanges
+        | Op::IncrementalCopyBlob => Some(BlobType::Page),
+        Op::PutAppendBlob | Op::AppendBlock | Op::AppendBlockFromUrl | Op::AppendBlobSeal => {
+            Some(BlobType::Append)
+        }
+        _ => None,
+    }
+}
+
+/// A record that passed every check, and the only way to a changed one.
+#[derive(Debug)]
+pub struct Admitted<R> {
+    record: Option<R>,
+    /// What messages about it call it.
+    noun: &'static str,
+    now: Timestamp,
+}
+
+/// Proof that a record passed admission: a store asks for it with every write of a guarded record.
+#[derive(Debug)]
+pub struct Permit(());
+
+impl<R> Admitted<R> {
+    pub fn record(&self) -> Option<&R> {
+        self.record.as_ref()
+    }
+
+    /// The record to change. Operations that create get the old one, whose lease carries over; a lease
+    /// that the write ends is already gone from it.
+    pub fn into_record(self) -> Option<R> {
+        self.record
+    }
+
+    /// The record to change and the permit to write it.
+    pub fn into_parts(self) -> (Option<R>, Permit) {
+        (self.record, Permit(()))
+    }
+}
+
+impl<R: Subject> Admitted<R> {
+    /// Carries out a lease action on the record; see [`lease::act`].
+    pub fn act(&self, action: &LeaseAction, fresh: LeaseId) -> Result<LeaseChange, Failure> {
+        let target = self.record.as_ref().map_or(Target::ABSENT, Subject::target);
+        lease::act(target.lease, action, fresh, self.now).map_err(|failure| lease::worded(failure, self.noun))
+    }
+}

@@ -1,0 +1,45 @@
+//! Conditions on the source of a copy: `x-ms-source-if-*`, in a [`Preconditions`] of their own.
+
+use crate::error::{ErrorCode, Failure};
+use crate::operation::{Op, Row};
+use crate::tags::Tags;
+
+use super::conditions::{Header, Headers, Seen};
+use super::{Preconditions, Target};
+
+/// Whether the source, which exists, is the one that the request means.
+///
+/// Copy Blob looks at the source itself and answers like a write. The other operations read it over HTTP,
+/// and what that read would be told comes through (all recorded).
+pub fn admit_source(row: &Row, given: &Preconditions, source: &Target<'_>) -> Result<(), Failure> {
+    if !row.source {
+        return Ok(());
+    }
+    let headers = Headers {
+        if_match: given.if_match.as_ref(),
+        if_none_match: given.if_none_match.as_ref(),
+        if_modified_since: given.if_modified_since,
+        if_unmodified_since: given.if_unmodified_since,
+    };
+    let seen = Seen { etag: source.etag, last_modified: source.last_modified, is_committed: true };
+    if let Some(header) = headers.unmet(&seen, row.op != Op::CopyBlob) {
+        return Err(unmet(row.op, header));
+    }
+    let none = Tags::default();
+    let has_tags =
+        given.if_tags.as_ref().is_none_or(|expression| expression.eval(source.tags.unwrap_or(&none)));
+    if has_tags { Ok(()) } else { Err(ErrorCode::ConditionNotMet.into()) }
+}
+
+fn unmet(op: Op, header: Header) -> Failure {
+    let is_seen_by_read = match op {
+        Op::CopyBlob => false,
+        Op::AppendBlockFromUrl | Op::PutPageFromUrl => true,
+        _ => header != Header::Match,
+    };
+    match (is_seen_by_read, header.is_about_freshness()) {
+        (false, _) => ErrorCode::SourceConditionNotMet.into(),
+        (true, true) => Failure::new(ErrorCode::CannotVerifyCopySource).with_status(304),
+        (true, false) => Failure::new(ErrorCode::CannotVerifyCopySource).with_status(412),
+    }
+}
