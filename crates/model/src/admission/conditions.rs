@@ -44,10 +44,10 @@ pub(super) struct Seen {
 
 impl<'a> Headers<'a> {
     pub fn taken(row: &Row, given: &'a Preconditions, version: ApiVersion) -> Self {
-        // The operations on tags took conditions late, and under names of their own.
-        let is_early =
-            row.conditions.has(Conditions::BLOB_PREFIXED) && !version.has(Feature::ConditionsOnTags);
-        let takes = |header| !is_early && row.conditions.has(header);
+        // The operations on tags took conditions late, all four, and under names of their own.
+        let is_prefixed =
+            row.conditions.has(Conditions::BLOB_PREFIXED) && version.has(Feature::ConditionsOnTags);
+        let takes = |header| is_prefixed || row.conditions.has(header);
         Self {
             if_match: given.if_match.as_ref().filter(|_| takes(Conditions::IF_MATCH)),
             if_none_match: given.if_none_match.as_ref().filter(|_| takes(Conditions::IF_NONE_MATCH)),

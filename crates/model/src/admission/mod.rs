@@ -250,7 +250,14 @@ impl Request<'_> {
         if is_absent && !self.version.has(Feature::LeaseIdOnMissingBlob) {
             return Ok(());
         }
-        lease::check_use(self.kind, self.target.lease, self.lease_use(), self.given.lease_id, self.now)
+        let lease = self.target.lease;
+        lease::check_use(self.kind, lease, self.lease_use(), self.given.lease_id, self.now)?;
+        // A copy may take longer than any fixed lease lasts.
+        let is_fixed = lease.is_some_and(|lease| lease.duration != LeaseDuration::Infinite);
+        if self.row.op == Op::CopyBlob && is_fixed && lease::state(lease, self.now).is_locked() {
+            return Err(ErrorCode::InfiniteLeaseDurationRequired.into());
+        }
+        Ok(())
     }
 
     /// Before the lease guarded tags, their writes took an id as reads do.

@@ -7,32 +7,52 @@ mod lease_id;
 mod lease_use;
 mod order;
 mod queue;
+mod record;
 mod source;
 mod table;
+mod taken;
 
 use crate::error::Failure;
+use crate::etag::ETag;
+use crate::operation::{Op, Row};
 use crate::time::Timestamp;
+use crate::version::ApiVersion;
 
 use super::lease::{Lease, LeaseDuration, LeaseId};
 
 /// Noon of an ordinary day, and a third of a second: the date conditions must not see the fraction.
-pub(super) fn now() -> Timestamp {
+fn now() -> Timestamp {
     Timestamp(638_000_000_003_333_333)
 }
 
-pub(super) fn id(letter: char) -> LeaseId {
+/// Of the record that is there, unless a test says otherwise.
+const ETAG: ETag = ETag(0x8D8_C5A1_F2E3_B4C5);
+const NEWEST: ApiVersion = ApiVersion::NEWEST;
+
+/// The row that is called so in the table of operations.
+fn row(name: &str) -> &'static Row {
+    let op = Op::ALL.iter().find(|op| op.name() == name);
+    op.unwrap_or_else(|| panic!("no row {name}")).row()
+}
+
+/// Rows by name, separated by white space.
+fn named(names: &str) -> Vec<&'static Row> {
+    names.split_whitespace().map(row).collect()
+}
+
+fn id(letter: char) -> LeaseId {
     let text = format!("{:08x}-0000-4000-8000-000000000000", u32::from(letter));
     LeaseId::parse(&text).expect("a GUID")
 }
 
 /// One row of a table: its head, and its cells by column title.
-pub(super) struct Line<'a> {
-    pub head: &'a str,
-    pub cells: Vec<(&'a str, &'a str)>,
+struct Line<'a> {
+    head: &'a str,
+    cells: Vec<(&'a str, &'a str)>,
 }
 
 /// Reads a table with a title line and a rule line, as Markdown prints it.
-pub(super) fn table(text: &str) -> Vec<Line<'_>> {
+fn table(text: &str) -> Vec<Line<'_>> {
     let mut lines = text
         .lines()
         .map(str::trim)
@@ -51,12 +71,12 @@ pub(super) fn table(text: &str) -> Vec<Line<'_>> {
 }
 
 /// "412 LeaseLost", the notation of the tables.
-pub(super) fn printed(failure: &Failure) -> String {
+fn printed(failure: &Failure) -> String {
     format!("{} {}", failure.status(), failure.code.name())
 }
 
 /// The ways in which a lease held by A can be in a state, boundaries included.
-pub(super) fn leases(state: &str) -> Vec<Option<Lease>> {
+fn leases(state: &str) -> Vec<Option<Lease>> {
     let now = now();
     let fixed = LeaseDuration::Fixed { seconds: 30 };
     let lease = |duration, expires, breaks| Some(Lease { id: id('A'), duration, expires, breaks });

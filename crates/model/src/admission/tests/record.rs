@@ -1,0 +1,92 @@
+//! A stored record that is nothing but what admission looks at.
+
+use super::super::{Admitted, BlobType, Existence, Kind, Lease, Preconditions, Subject, Target, admit};
+use super::{ETAG, NEWEST, now, printed};
+use crate::error::Failure;
+use crate::etag::ETag;
+use crate::operation::{Resource, Row};
+use crate::tags::Tags;
+use crate::time::Timestamp;
+use crate::version::ApiVersion;
+
+#[derive(Debug, Clone)]
+pub(super) struct Record {
+    pub existence: Existence,
+    pub etag: ETag,
+    pub last_modified: Timestamp,
+    pub lease: Option<Lease>,
+    pub tags: Tags,
+    pub blob_type: Option<BlobType>,
+    pub length: u64,
+    pub sequence_number: u64,
+    pub tier_changed: Option<Timestamp>,
+}
+
+impl Record {
+    pub fn present() -> Self {
+        Self {
+            existence: Existence::Present,
+            etag: ETAG,
+            last_modified: now().plus_seconds(-3600),
+            lease: None,
+            tags: Tags::default(),
+            blob_type: None,
+            length: 0,
+            sequence_number: 0,
+            tier_changed: None,
+        }
+    }
+
+    /// Whatever the record says of its ETag and date must not matter: it has neither.
+    pub fn uncommitted() -> Self {
+        Self { existence: Existence::Uncommitted, ..Self::present() }
+    }
+}
+
+impl Subject for Record {
+    fn target(&self) -> Target<'_> {
+        Target {
+            existence: self.existence,
+            etag: self.etag,
+            last_modified: self.last_modified,
+            lease: self.lease.as_ref(),
+            tags: Some(&self.tags),
+            blob_type: self.blob_type,
+            length: self.length,
+            sequence_number: self.sequence_number,
+            tier_changed: self.tier_changed,
+        }
+    }
+
+    fn reset_lease(&mut self) {
+        self.lease = None;
+    }
+}
+
+pub(super) fn kind(row: &Row) -> Kind {
+    match row.resource {
+        Resource::Container => Kind::Container,
+        _ => Kind::Blob,
+    }
+}
+
+pub(super) fn admitted(
+    row: &Row,
+    given: &Preconditions,
+    record: Option<Record>,
+) -> Result<Admitted<Record>, Failure> {
+    admit(row, given, kind(row), record, now(), NEWEST)
+}
+
+/// "ok" or the failure, in the notation of the tables.
+pub(super) fn outcome(
+    row: &Row,
+    given: &Preconditions,
+    record: Option<Record>,
+    version: ApiVersion,
+) -> String {
+    match admit(row, given, kind(row), record, now(), version) {
+        Ok(_) => "ok".to_owned(),
+        Err(failure) => printed(&failure),
+    }
+}
