@@ -27,10 +27,15 @@ def operations(shared):
     for service in SERVICES:
         lines = []
         for op in json.load(open(f"{shared}/spec/ops-{service}.json")):
+            # The queue client is given the queue's own URL, and keeps constant parameters in it.
+            path, _, constant = op["url"].partition("?")
+            constant = [q for q in constant.split("&") if q and q not in op["q_req"]]
+            if service == "queue":
+                path = "/" if op["op"].startswith("Service.") else "/{queue}" + path
             lines += [
                 op["op"],
-                f"  request {op['method']} {op['url']}",
-                "  query " + " ".join(op["q_req"] + [q + "?" for q in op["q_opt"]]),
+                f"  request {op['method']} {path}",
+                "  query " + " ".join(constant + op["q_req"] + [q + "?" for q in op["q_opt"]]),
                 "  headers " + " ".join([h.replace(" ", "") for h in op["h_req"]] + [h + "?" for h in op["h_opt"]]),
                 "  status " + " ".join(map(str, op["status"])),
                 "  answers " + " ".join(op["resp_headers"]),

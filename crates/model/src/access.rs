@@ -4,6 +4,10 @@
 //! Letters are SAS permissions. A list such as `&["c", "w"]` means any one entry; an entry such as `"au"`
 //! means all of its letters.
 
+mod judge;
+
+pub use judge::{Credential, Grant, PublicLevel, judge};
+
 use crate::operation::Mark;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,23 +78,4 @@ pub enum Anonymous {
 /// True if the signed permissions cover one of the entries.
 pub fn permits(any_of: Letters, signed: &str) -> bool {
     any_of.iter().any(|entry| entry.chars().all(|letter| signed.contains(letter)))
-}
-
-/// What a request needs on top of its row when it bears one of these headers (conditional.md section 4,
-/// blob.md sections 7 and 9). Letters that a SAS must hold all together.
-pub fn extra_letters<'r>(header: &dyn Fn(&str) -> Option<&'r str>) -> String {
-    const EXTRAS: [(&str, char); 5] = [
-        ("x-ms-if-tags", 't'),
-        ("x-ms-tags", 't'),
-        ("x-ms-immutability-policy-until-date", 'i'),
-        ("x-ms-immutability-policy-mode", 'i'),
-        ("x-ms-legal-hold", 'i'),
-    ];
-    let mut letters = String::new();
-    for (name, letter) in EXTRAS {
-        if header(name).is_some() && !letters.contains(letter) {
-            letters.push(letter);
-        }
-    }
-    letters
 }
