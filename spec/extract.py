@@ -4,6 +4,7 @@
     python3 spec/extract.py ../shared
 
 operations-<service>.txt  every published operation: method, address, query, headers, statuses, answer headers
+contract-operations.txt   the operation tables of the contract: statuses, conditions, lease, first version
 error-codes.txt           the published error codes by service
 recorded-errors.txt       code, status and text of every refusal in the recorded answers of the real service
 recorded-requests.txt     the shapes of recorded requests that succeeded, with status and whether an ETag came
@@ -42,6 +43,21 @@ def operations(shared):
                 "",
             ]
         write(f"operations-{service}.txt", [line.rstrip() for line in lines[:-1]])
+
+
+def contract_operations(shared):
+    lines = []
+    for service in SERVICES:
+        text = open(f"{shared}/contract/{service}.md", encoding="utf-8").read()
+        # Only section 1: blob.md also describes the file system endpoint, under names of its own.
+        section = text.split("## 1. Operations", 1)[1].split("\n## ", 1)[0]
+        for line in section.splitlines():
+            cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
+            if len(cells) == 9 and re.fullmatch(r"[A-Za-z]+\.[a-z_]+", cells[0]):
+                op, _, _, _, status, _, conditions, lease, since = cells
+                values = (service, op, status, conditions.replace("\u2014", "-"), lease.replace("\u2014", "-"), since[:10])
+                lines.append(" | ".join(values))
+    write("contract-operations.txt", lines)
 
 
 def error_codes(shared):
@@ -156,5 +172,5 @@ def recorded_access(shared):
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    for extract in (operations, error_codes, recorded_errors, recorded_requests, recorded_access):
+    for extract in (operations, contract_operations, error_codes, recorded_errors, recorded_requests, recorded_access):
         extract(sys.argv[1])

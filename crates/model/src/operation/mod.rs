@@ -71,9 +71,27 @@ impl Op {
 
 /// The rows of one service, in the order of the table.
 pub fn rows(service: Service) -> &'static [Row] {
-    let start = TABLE.iter().position(|row| row.service == service).unwrap_or(0);
-    let count = TABLE.iter().filter(|row| row.service == service).count();
-    TABLE.get(start..start + count).unwrap_or_default()
+    const fn span(service: Service) -> (usize, usize) {
+        let (mut start, mut end, mut index) = (0, 0, 0);
+        while index < TABLE.len() {
+            if TABLE[index].service as u8 == service as u8 {
+                start = if end == 0 { index } else { start };
+                end = index + 1;
+            }
+            index += 1;
+        }
+        (start, end)
+    }
+    const BLOB: (usize, usize) = span(Service::Blob);
+    const QUEUE: (usize, usize) = span(Service::Queue);
+    const TABLES: (usize, usize) = span(Service::Table);
+    let (start, end) = match service {
+        Service::Blob => BLOB,
+        Service::Queue => QUEUE,
+        Service::Table => TABLES,
+        Service::File | Service::Dfs => (0, 0),
+    };
+    TABLE.get(start..end).unwrap_or_default()
 }
 
 /// Every row of every service.

@@ -12,29 +12,33 @@ pub fn route<'r>(
     query: &dyn Fn(&str) -> Option<&'r str>,
     header: &dyn Fn(&str) -> Option<&'r str>,
 ) -> Result<&'static Row, Failure> {
+    let present = |key| query(key).filter(|value| !value.is_empty());
+    let (comp, restype) = (present("comp"), present("restype"));
     let value = |name: Name| match name {
-        Name::Query(key) if name == COMP || name == RESTYPE => query(key).filter(|value| !value.is_empty()),
+        COMP => comp,
+        RESTYPE => restype,
         Name::Query(key) => query(key),
         Name::Header(key) => header(key),
     };
-    let here = || rows(service).iter().filter(|row| addressed(row, resource));
-    let by_parameters =
-        |row: &&Row| dispatches(row, COMP, value(COMP)) && dispatches(row, RESTYPE, value(RESTYPE));
-    let candidates: Vec<&'static Row> =
-        here().filter(|row| row.methods.contains(&method)).filter(by_parameters).collect();
-    if candidates.is_empty() {
-        // The same parameters under another method: the verb is wrong. No such parameters: they are.
-        let mut own = rows(service).iter().filter(|row| row.resource == resource);
-        let known_method = own.clone().any(|row| row.methods.contains(&method));
-        if !known_method || own.any(|row| by_parameters(&row)) {
-            return Err(wrong_method(service));
-        }
-        return Err(wrong_parameters(service, value(COMP), value(RESTYPE)));
+    let dispatched = |row: &&Row| dispatches(row, COMP, comp) && dispatches(row, RESTYPE, restype);
+    let candidates = || {
+        let here = rows(service).iter().filter(|row| addressed(row, resource));
+        here.filter(|row| row.methods.contains(&method)).filter(dispatched)
+    };
+    if let Some(row) = candidates().find(|row| row.marks.iter().all(|mark| mark.fits(value(mark.name())))) {
+        return Ok(row);
     }
-    match candidates.iter().find(|row| row.marks.iter().all(|mark| mark.fits(value(mark.name())))) {
-        Some(row) => Ok(row),
-        None => Err(unmet(&candidates, &value)),
+    let candidates: Vec<&'static Row> = candidates().collect();
+    if !candidates.is_empty() {
+        return Err(unmet(&candidates, &value));
     }
+    // The same parameters under another method: the verb is wrong. No such parameters: they are.
+    let mut own = rows(service).iter().filter(|row| row.resource == resource);
+    let known_method = own.clone().any(|row| row.methods.contains(&method));
+    if !known_method || own.any(|row| dispatched(&row)) {
+        return Err(wrong_method(service));
+    }
+    Err(wrong_parameters(service, comp, restype))
 }
 
 /// The methods that a resource knows, for the `Allow` header of a 405.

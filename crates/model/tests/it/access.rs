@@ -1,7 +1,8 @@
 //! Access rules against the verdicts of the real service on requests with a SAS or with none.
 
 use lazuli_model::Method;
-use lazuli_model::access::{Credential, judge};
+use lazuli_model::access::{Credential, Grant, PublicLevel, ServiceSas, judge};
+use lazuli_model::operation::{Rule, all_rows};
 
 use crate::spec::{Request, cells, resource_named, service_named};
 
@@ -40,4 +41,106 @@ fn recorded_verdicts_on_signed_permissions() {
         lines += 1;
     }
     assert!(lines > 150, "the table of recordings has gone: {lines} lines");
+}
+
+/// operation | marks | credential | verdict: `ok`, `create` (may not replace), or the code
+const CASES: &str = "
+PutBlockBlob | x-ms-blob-type=BlockBlob | account o w | ok
+PutBlockBlob | x-ms-blob-type=BlockBlob | account o c | create
+PutBlockBlob | x-ms-blob-type=BlockBlob | account o cw | ok
+PutBlockBlob | x-ms-blob-type=BlockBlob | account c cw | AuthorizationResourceTypeMismatch
+PutBlockBlob | x-ms-blob-type=BlockBlob | account o r | AuthorizationPermissionMismatch
+PutBlockBlob | x-ms-blob-type=BlockBlob | service c | create
+PutBlockBlob | x-ms-blob-type=BlockBlob x-ms-tags | service w | AuthorizationPermissionMismatch
+PutBlockBlob | x-ms-blob-type=BlockBlob x-ms-tags | service wt | ok
+PutBlockBlob | x-ms-blob-type=BlockBlob x-ms-legal-hold | service w | AuthorizationPermissionMismatch
+PutBlockBlob | x-ms-blob-type=BlockBlob x-ms-legal-hold | service wi | ok
+PutBlockBlob | x-ms-blob-type=BlockBlob | bearer blobs/write | ok
+PutBlockBlob | x-ms-blob-type=BlockBlob | bearer blobs/add/action | create
+PutBlockBlob | x-ms-blob-type=BlockBlob | bearer blobs/read | AuthorizationPermissionMismatch
+PutBlockBlob | x-ms-blob-type=BlockBlob | public container | NoAuthenticationInformation
+AppendBlock | ?comp=appendblock | bearer blobs/add/action | ok
+SnapshotBlob | ?comp=snapshot | service c | ok
+GetBlob | - | service r | ok
+GetBlob | x-ms-if-tags | service r | AuthorizationPermissionMismatch
+GetBlob | x-ms-if-tags | service rt | ok
+GetBlob | x-ms-if-tags | key | ok
+GetBlob | - | public blob | ok
+GetBlob | - | public container | ok
+GetBlob | - | public | NoAuthenticationInformation
+ListBlobs | ?restype=container ?comp=list | public blob | NoAuthenticationInformation
+ListBlobs | ?restype=container ?comp=list | public container | ok
+ListBlobs | ?restype=container ?comp=list | service l | ok
+DeleteBlob | - | service d | ok
+DeleteBlob | - | service x | AuthorizationPermissionMismatch
+DeleteBlob | ?versionid | service d | AuthorizationPermissionMismatch
+DeleteBlob | ?versionid | service x | ok
+DeleteBlob | ?versionid ?deletetype=permanent | service x | AuthorizationPermissionMismatch
+DeleteBlob | ?versionid ?deletetype=permanent | service y | ok
+DeleteBlob | ?versionid | bearer blobs/delete | AuthorizationPermissionMismatch
+DeleteBlob | ?versionid | bearer blobs/deleteBlobVersion/action | ok
+BreakBlobLease | ?comp=lease x-ms-lease-action=break | service d | ok
+AcquireBlobLease | ?comp=lease x-ms-lease-action=acquire | service d | AuthorizationPermissionMismatch
+GetContainerAcl | ?restype=container ?comp=acl | key | ok
+GetContainerAcl | ?restype=container ?comp=acl | account sco rwdlacup | AuthorizationFailure
+GetContainerAcl | ?restype=container ?comp=acl | service rl | AuthorizationFailure
+GetContainerAcl | ?restype=container ?comp=acl | bearer containers/read | AuthorizationFailure
+GetUserDelegationKey | ?restype=service ?comp=userdelegationkey | key | AuthenticationFailed
+GetUserDelegationKey | ?restype=service ?comp=userdelegationkey | account sco rwdlacup | AuthenticationFailed
+GetUserDelegationKey | ?restype=service ?comp=userdelegationkey | bearer generateUserDelegationKey/action | ok
+ListContainers | ?comp=list | account s l | ok
+ListContainers | ?comp=list | service l | AuthenticationFailed
+GetAccountInformation | ?restype=account ?comp=properties | bearer blobServices/read | AuthorizationFailure
+PreflightBlobRequest | - | public | ok
+InsertOrMergeEntity | - | service u | AuthorizationPermissionMismatch
+InsertOrMergeEntity | - | service ua | ok
+ClearMessages | - | service raup | AuthorizationFailure
+";
+
+#[test]
+fn who_may_do_what() {
+    for line in CASES.trim().lines() {
+        let [op, marks, credential, expected] = cells(line);
+        let row = all_rows().iter().find(|row| row.name() == op).expect(line);
+        let request = Request::parse(marks);
+        let words: Vec<&str> = credential.split(' ').collect();
+        let holds = |action: &str| words.last() == Some(&action);
+        let credential = match words.as_slice() {
+            ["key"] => Credential::SharedKey,
+            ["account", resource_types, permissions] => {
+                Credential::AccountSas { resource_types, permissions }
+            }
+            ["service", permissions] => Credential::ServiceSas { permissions },
+            ["bearer", _] => Credential::Bearer { holds: &holds },
+            ["public"] => Credential::Anonymous { level: None },
+            ["public", "blob"] => Credential::Anonymous { level: Some(PublicLevel::Blob) },
+            ["public", "container"] => Credential::Anonymous { level: Some(PublicLevel::Container) },
+            other => panic!("{line}: {other:?}"),
+        };
+        let verdict = match judge(row, &credential, &|name| request.query(name), &|name| request.header(name))
+        {
+            Ok(Grant { may_replace: true }) => "ok",
+            Ok(Grant { may_replace: false }) => "create",
+            Err(failure) => failure.code.name(),
+        };
+        assert_eq!(verdict, expected, "{line}");
+    }
+}
+
+/// No row opens a write to the public, and none is closed to everybody.
+#[test]
+fn every_row_has_a_way_in_and_no_open_door() {
+    for row in all_rows() {
+        let none = |_: &str| None;
+        let anybody = Credential::Anonymous { level: Some(PublicLevel::Container) };
+        if judge(row, &anybody, &none, &none).is_ok() {
+            assert!(row.rule == Rule::Read && !row.changes_etag && !row.creates, "{}", row.name());
+        }
+        let everything = |_: &str| true;
+        let bearer = judge(row, &Credential::Bearer { holds: &everything }, &none, &none).is_ok();
+        let key = judge(row, &Credential::SharedKey, &none, &none).is_ok();
+        assert!(bearer || key, "{}", row.name());
+        let empty = judge(row, &Credential::ServiceSas { permissions: "" }, &none, &none).is_ok();
+        assert!(!empty || row.access.service_sas == ServiceSas::Any, "{}", row.name());
+    }
 }

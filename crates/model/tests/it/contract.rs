@@ -1,10 +1,13 @@
 //! Columns against the tables of the contract, typed as they are printed there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use lazuli_model::access::{AccountSas, Anonymous, ServiceSas};
-use lazuli_model::operation::{Conditions, all_rows};
+use lazuli_model::access::{AccountSas, Anonymous, Rbac, ServiceSas};
+use lazuli_model::operation::{Conditions, LeaseUse, Rule, all_rows};
 use lazuli_model::{Op, Resource, Row, Service, rows};
+
+use crate::published::row_of;
+use crate::spec::{cells, published, service_named};
 
 fn row(name: &str) -> &'static Row {
     all_rows().iter().find(|row| row.name() == name).unwrap_or_else(|| panic!("no row {name}"))
@@ -148,7 +151,7 @@ BlobBatch ContainerBatch EntityGroupTransaction                              | a
 #[test]
 fn what_a_sas_must_permit() {
     for line in SAS.trim().lines() {
-        let [names, account, service] = crate::spec::cells(line);
+        let [names, account, service] = cells(line);
         for name in names.split_ascii_whitespace() {
             let access = row(name).access;
             let ours = match access.account_sas {
@@ -176,6 +179,104 @@ fn a_service_sas_has_no_power_over_the_whole() {
     for row in all_rows().iter().filter(|row| whole.contains(&row.resource)) {
         if !exceptions.contains(&row.op) && !described.contains(&row.op) {
             assert_eq!(row.access.service_sas, ServiceSas::Never, "{}", row.name());
+        }
+    }
+}
+
+/// The versions of the contract's tables. Several published operations may be one row; the oldest counts.
+#[test]
+fn since_which_version() {
+    // The table of operations says 2009-04-14, the table of versions (common.md section 2) is right.
+    let corrected = [Op::GetTableAcl, Op::SetTableAcl];
+    let published = published();
+    let mut oldest: BTreeMap<&str, &str> = BTreeMap::new();
+    for line in include_str!("../../../../spec/contract-operations.txt").lines() {
+        let [service, op, _status, _conditions, _lease, since] = cells(line);
+        let same = |p: &&crate::spec::Published| p.op == op && p.service == service_named(service);
+        let row = row_of(published.iter().find(same).unwrap_or_else(|| panic!("{line}: not published")));
+        let known = oldest.entry(row.name()).or_insert(since);
+        *known = since.min(*known);
+    }
+    for (name, since) in oldest {
+        if corrected.contains(&row(name).op) {
+            assert_eq!(row(name).since.as_str(), "2012-02-12", "{name}");
+        } else {
+            assert_eq!(row(name).since.as_str(), since, "{name}");
+        }
+    }
+}
+
+/// conditional.md section 2: who is judged by the R-rule. Everything else that takes conditions is a write.
+const R_RULE: &str =
+    "GetBlob GetBlobProperties GetBlobMetadata GetPageRanges QueryBlobContents GetBlockList GetBlobTags";
+
+#[test]
+fn reads_are_judged_as_reads() {
+    for row in all_rows().iter().filter(|row| !row.conditions.is_empty()) {
+        let read = R_RULE.split(' ').any(|name| name == row.name());
+        assert_eq!(row.rule == Rule::Read, read, "{}", row.name());
+    }
+}
+
+/// lease.md section 4: writes that need the id while the blob is locked, and the one container operation.
+const NEEDS_LEASE: &str = "
+PutBlockBlob PutPageBlob PutAppendBlob PutBlobFromUrl PutBlock PutBlockFromUrl PutBlockList SetBlobMetadata
+SetBlobProperties SetBlobExpiry DeleteBlob PutPage ClearPages PutPageFromUrl AppendBlock AppendBlockFromUrl
+AppendBlobSeal CopyBlob CopyBlobFromUrl AbortCopyBlob SetBlobTags DeleteContainer";
+
+#[test]
+fn who_needs_the_lease_id() {
+    for row in all_rows() {
+        let listed = NEEDS_LEASE.split_ascii_whitespace().any(|name| name == row.name());
+        assert_eq!(row.lease == LeaseUse::Write, listed, "{}", row.name());
+        assert_eq!(row.lease == LeaseUse::Manage, row.title.starts_with("Lease "), "{}", row.name());
+    }
+}
+
+/// Operations that act where nothing is: the creating ones of conditional.md section 2, what brings something
+/// back, and the upserts of table.md section 2.
+const CREATES: &str = "
+CreateContainer RestoreContainer RenameContainer PutBlockBlob PutPageBlob PutAppendBlob PutBlock PutBlockFromUrl
+PutBlockList PutBlobFromUrl CopyBlob CopyBlobFromUrl IncrementalCopyBlob UndeleteBlob CreateQueue CreateTable
+InsertEntity InsertOrReplaceEntity InsertOrMergeEntity EntityGroupTransaction";
+
+#[test]
+fn who_may_act_on_what_is_absent() {
+    for row in all_rows() {
+        let listed = CREATES.split_ascii_whitespace().any(|name| name == row.name());
+        assert_eq!(row.creates, listed, "{}", row.name());
+    }
+}
+
+/// auth.md section 7, and the actions on accounts, queues and tables as a whole.
+const ACTIONS: &str = "
+containers/read containers/write containers/delete blobs/read blobs/write blobs/add/action blobs/delete
+blobs/tags/read blobs/tags/write blobs/filter/action blobs/deleteBlobVersion/action blobs/permanentDelete/action
+blobs/immutableStorage/runAsSuperUser/action generateUserDelegationKey/action
+queues/messages/read queues/messages/write queues/messages/delete queues/messages/add/action
+queues/messages/process/action tables/entities/read tables/entities/write tables/entities/delete
+tables/entities/add/action tables/entities/update/action queues/read queues/write queues/delete tables/read
+tables/write tables/delete blobServices/read blobServices/write queueServices/read queueServices/write
+tableServices/read tableServices/write";
+
+#[test]
+fn actions_are_known_and_kept_by_the_right_verbs() {
+    for row in all_rows() {
+        let variants = row.access.variants.iter().map(|variant| variant.rbac);
+        for rbac in variants.chain([row.access.rbac]) {
+            let Rbac::AnyOf(actions) = rbac else { continue };
+            for action in actions {
+                assert!(
+                    ACTIONS.split_ascii_whitespace().any(|known| known == *action),
+                    "{}: {action}",
+                    row.name()
+                );
+                assert!(
+                    !action.ends_with("/read") || row.rule == Rule::Read,
+                    "{}: {action} writes",
+                    row.name()
+                );
+            }
         }
     }
 }

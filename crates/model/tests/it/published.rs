@@ -28,7 +28,8 @@ const UNPUBLISHED: [&str; 9] = [
     "EntityGroupTransaction",
 ];
 
-fn row_of(published: &Published) -> &'static Row {
+/// The row that a client's request goes to.
+pub fn row_of(published: &Published) -> &'static Row {
     let given = |list: &[crate::spec::Parameter]| {
         let required = list.iter().filter(|parameter| parameter.required);
         required.map(|p| (p.name.clone(), p.value.clone().unwrap_or_else(|| "x".into()))).collect()
