@@ -43,6 +43,13 @@ pub struct Scan {
     pub keys_only: bool,
 }
 
+impl Scan {
+    /// The beginning of a range: up to 1,000 entries and a megabyte of them.
+    pub fn of(range: KeyRange) -> Self {
+        Self { range, after: None, limit: 1_000, max_bytes: 1 << 20, reverse: false, keys_only: false }
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct ScanPage {
     pub items: Vec<(Key, Entry)>,

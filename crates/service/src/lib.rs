@@ -1,1 +1,100 @@
+//! What each operation does and when it is refused. Knows no word of HTTP.
 
+pub mod blob;
+pub mod body;
+pub mod content;
+pub mod download;
+pub mod fault;
+pub mod key;
+pub mod manifest;
+pub mod pins;
+pub mod record;
+pub mod shared;
+pub mod store;
+pub mod upkeep;
+pub mod upload;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lazuli_engine::Engine;
+use lazuli_model::admission::lease::LeaseId;
+use lazuli_model::time::Timestamp;
+use lazuli_model::version::ApiVersion;
+
+pub use body::{Body, BodyError};
+pub use fault::{Answer, Fault};
+
+/// Settings of the meaning, whatever the wire.
+#[derive(Clone, Debug)]
+pub struct ServiceOptions {
+    /// Memory that bodies on their way to the extents may take together.
+    pub upload_memory: usize,
+    /// How long one request may go on trying to commit.
+    pub commit_patience: Duration,
+}
+
+impl Default for ServiceOptions {
+    fn default() -> Self {
+        Self { upload_memory: 64 * 1024 * 1024, commit_patience: Duration::from_secs(30) }
+    }
+}
+
+/// The services over one engine. Cheap to clone.
+#[derive(Clone)]
+pub struct Services(Arc<Inner>);
+
+struct Inner {
+    engine: Engine,
+    options: ServiceOptions,
+    budget: upload::Budget,
+    pins: pins::Pins,
+}
+
+impl Services {
+    pub fn new(engine: Engine, options: ServiceOptions) -> Self {
+        let budget = upload::Budget::new(options.upload_memory);
+        Self(Arc::new(Inner { engine, options, budget, pins: pins::Pins::default() }))
+    }
+
+    pub fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    pub fn options(&self) -> &ServiceOptions {
+        &self.0.options
+    }
+
+    pub(crate) fn budget(&self) -> &upload::Budget {
+        &self.0.budget
+    }
+
+    pub(crate) fn pins(&self) -> &pins::Pins {
+        &self.0.pins
+    }
+
+    /// The engine's clock: what leases and ETags are measured by.
+    pub fn now(&self) -> Timestamp {
+        Timestamp::from_unix_ticks(self.engine().now().0)
+    }
+
+    /// The time of day: what dates of requests are measured by.
+    pub fn wall_now(&self) -> Timestamp {
+        Timestamp::from_unix_ticks(self.engine().wall_now().0)
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        Instant::now().checked_add(self.options().commit_patience)
+    }
+}
+
+/// What every operation is told beside its own input.
+#[derive(Clone, Debug)]
+pub struct Context {
+    pub account: String,
+    pub version: ApiVersion,
+}
+
+pub(crate) fn fresh_lease_id() -> LeaseId {
+    LeaseId(uuid::Uuid::new_v4())
+}

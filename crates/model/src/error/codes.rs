@@ -86,6 +86,7 @@ codes! {
     ResourceNotFound 404 "The specified resource does not exist."
     ResourceTypeMismatch 409 "The specified resource type does not match the type of the existing resource."
     ServerBusy 503 "The server is busy."
+    InsufficientStorage 507 "The server has no room left on its disks. Deletes still work and make room."
     UnsatisfiableCondition 400 "The request includes an unsatisfiable condition for this operation."
     UnsupportedHeader 400 "One of the HTTP headers specified in the request is not supported."
     UnsupportedHttpVerb 405 "The resource doesn't support specified Http Verb."

@@ -1,0 +1,26 @@
+//! What a container grants to those who come without a key: its public level and stored policies.
+
+use crate::Services;
+use crate::fault::Answer;
+use crate::record::container::{PublicAccess, StoredPolicy};
+use crate::store;
+
+#[derive(Clone, Debug, Default)]
+pub struct ContainerAccess {
+    pub public: PublicAccess,
+    pub policies: Vec<StoredPolicy>,
+}
+
+/// None when there is no such container.
+pub async fn container_access(
+    services: &Services,
+    account: &str,
+    name: &str,
+) -> Answer<Option<ContainerAccess>> {
+    let reader = services.engine().reader().await?;
+    let container = store::find_container(&reader, account, name).await?;
+    Ok(container.map(|container| ContainerAccess {
+        public: container.fields.public_access,
+        policies: container.fields.policies,
+    }))
+}

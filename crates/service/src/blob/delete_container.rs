@@ -1,0 +1,36 @@
+//! Delete Container: one commit ends the generation; what it held is swept later.
+
+use lazuli_engine::{Plan, Value};
+use lazuli_model::Op;
+use lazuli_model::admission::{Kind, Preconditions, admit};
+use lazuli_model::error::ErrorCode;
+
+use crate::fault::{Answer, Fault};
+use crate::{Context, Services, key, store};
+
+#[derive(Clone, Debug)]
+pub struct DeleteContainer {
+    pub container: String,
+    pub preconditions: Preconditions,
+}
+
+impl DeleteContainer {
+    pub async fn execute(self, services: &Services, context: &Context) -> Answer<()> {
+        let input = &self;
+        services
+            .engine()
+            .run(services.deadline(), |reader| async move {
+                let now = store::now(&reader);
+                let found = store::find_container(&reader, &context.account, &input.container).await?;
+                let row = Op::DeleteContainer.row();
+                let admitted =
+                    admit(row, &input.preconditions, Kind::Container, found, now, context.version)?;
+                let record = admitted.into_record().ok_or(ErrorCode::ContainerNotFound)?;
+                let mut plan = Plan::new(());
+                plan.delete(key::container(&context.account, &input.container));
+                plan.put(key::dead_generation(record.fields.generation), Value::new());
+                Ok::<_, Fault>(plan)
+            })
+            .await
+    }
+}

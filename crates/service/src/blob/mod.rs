@@ -1,0 +1,91 @@
+//! The Blob service, one file an operation.
+
+mod access;
+mod create_container;
+mod delete_blob;
+mod delete_container;
+mod get_blob;
+mod get_block_list;
+mod get_container_properties;
+mod lease_blob;
+mod lease_container;
+mod list_blobs;
+mod list_containers;
+mod put_blob;
+mod put_block;
+mod put_block_list;
+mod set_blob_metadata;
+mod set_blob_properties;
+mod set_container_acl;
+mod set_container_metadata;
+mod snapshot_blob;
+mod write;
+
+pub use access::{ContainerAccess, container_access};
+pub use create_container::CreateContainer;
+pub use delete_blob::{DeleteBlob, DeleteSnapshots};
+pub use delete_container::DeleteContainer;
+pub use get_blob::{Found, GetBlob, GetBlobProperties};
+pub use get_block_list::{BlockListKind, BlockLists, GetBlockList};
+pub use get_container_properties::GetContainerProperties;
+pub use lease_blob::LeaseBlob;
+pub use lease_container::LeaseContainer;
+pub use list_blobs::{BlobList, BlobListItem, ListBlobs};
+pub use list_containers::{ContainerList, ListContainers};
+pub use put_blob::{PutBlockBlob, Stored};
+pub use put_block::{BlockStored, PutBlock};
+pub use put_block_list::{BlockSource, PutBlockList};
+pub use set_blob_metadata::SetBlobMetadata;
+pub use set_blob_properties::SetBlobProperties;
+pub use set_container_acl::SetContainerAcl;
+pub use set_container_metadata::SetContainerMetadata;
+pub use snapshot_blob::{SnapshotBlob, Snapshotted};
+pub use write::Digests;
+
+use lazuli_engine::Reader;
+use lazuli_model::etag::ETag;
+use lazuli_model::time::Timestamp;
+
+use crate::fault::Answer;
+use crate::key::Generation;
+use crate::record::container::ContainerRecord;
+use crate::record::existing::{Existing, StagedBlob};
+use crate::store;
+
+/// Which blob an operation is about.
+#[derive(Clone, Debug)]
+pub struct BlobAddress {
+    pub container: String,
+    pub blob: String,
+}
+
+/// ETag and Last-Modified, as most answers carry them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamped {
+    pub etag: ETag,
+    pub last_modified: Timestamp,
+}
+
+/// The container of a blob and what the blob's name stands for, at one snapshot.
+pub(crate) struct Place {
+    pub container: ContainerRecord,
+    pub existing: Option<Existing>,
+}
+
+impl Place {
+    pub async fn find(reader: &Reader, account: &str, at: &BlobAddress) -> Answer<Self> {
+        let container = store::container(reader, account, &at.container).await?;
+        let generation = container.fields.generation;
+        let existing = match store::find_blob(reader, generation, &at.blob).await? {
+            Some(blob) => Some(Existing::Blob(Box::new(blob))),
+            None => store::find_staged(reader, generation, &at.blob)
+                .await?
+                .map(|record| Existing::Staged(StagedBlob::new(record))),
+        };
+        Ok(Self { container, existing })
+    }
+
+    pub fn generation(&self) -> Generation {
+        self.container.fields.generation
+    }
+}

@@ -1,0 +1,154 @@
+//! Put Blob, for block blobs: the whole content in one request.
+
+use lazuli_engine::Plan;
+use lazuli_model::admission::{Kind, Preconditions, admit};
+use lazuli_model::metadata::Metadata;
+use lazuli_model::tags::Tags;
+use lazuli_model::time::Timestamp;
+use lazuli_model::{ETag, Op};
+
+use super::write::{admit_early, refuse_archived};
+use super::{BlobAddress, Digests, Place, Stamped};
+use crate::fault::{Answer, Fault};
+use crate::key::ContentId;
+use crate::manifest::Manifest;
+use crate::record::blob::{BlobFields, BlobRecord, BlobType, CustomerKey, ExplicitTier, HttpHeaders, Tier};
+use crate::record::content::{Content, ListedBlock, PIECES_IN_RECORD};
+use crate::record::existing::Existing;
+use crate::upload::{Uploaded, upload};
+use crate::{Body, Context, Services, content, store};
+
+pub struct PutBlockBlob {
+    pub at: BlobAddress,
+    pub preconditions: Preconditions,
+    pub properties: BlobProperties,
+    pub digests: Digests,
+    pub body: Body,
+    /// The largest body that the request's version allows.
+    pub limit: u64,
+}
+
+/// What a write gives a new content: everything that it does not name is cleared.
+#[derive(Clone, Debug, Default)]
+pub struct BlobProperties {
+    pub http: HttpHeaders,
+    pub metadata: Metadata,
+    pub tags: Tags,
+    pub tier: Option<Tier>,
+    pub customer_key: Option<CustomerKey>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Stored {
+    pub stamped: Stamped,
+    pub md5: Option<[u8; 16]>,
+    pub crc64: u64,
+}
+
+impl PutBlockBlob {
+    pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stored> {
+        let Self { at, preconditions, mut properties, digests, body, limit } = self;
+        let row = Op::PutBlockBlob.row();
+        admit_early(services, context, row, &at, &preconditions).await?;
+        let uploaded = upload(services, body, limit, true).await?;
+        digests.verify(&uploaded)?;
+        // The stored MD5 is the one given for the blob, else the one computed.
+        if properties.http.content_md5.is_none() {
+            properties.http.content_md5 = uploaded.md5;
+        }
+        let mut manifest = manifest_of(&uploaded);
+        if let Some(manifest) = &mut manifest {
+            manifest.write_ahead(services).await?;
+        }
+        let body =
+            manifest.as_ref().map_or_else(|| uploaded.content(ContentId::fresh()), |m| m.content.clone());
+
+        let (at, given, properties, uploaded) = (&at, &preconditions, &properties, &uploaded);
+        let (manifest, body) = (&manifest, &body);
+        let stamped = services
+            .engine()
+            .run(services.deadline(), |reader| async move {
+                let now = store::now(&reader);
+                let place = Place::find(&reader, &context.account, at).await?;
+                let generation = place.generation();
+                // The base may exist beside uncommitted blocks: both are replaced.
+                let staged = match &place.existing {
+                    Some(Existing::Staged(staged)) => Some(staged.record.clone()),
+                    _ => store::find_staged(&reader, generation, &at.blob).await?,
+                };
+                let admitted = admit(row, given, Kind::Blob, place.existing, now, context.version)?;
+                let (existing, permit) = admitted.into_parts();
+                if let Some(Existing::Blob(old)) = &existing {
+                    refuse_archived(old)?;
+                }
+                let record = replace(existing.as_ref(), BlobType::Block, body.clone(), properties, now);
+                let stamped = Stamped { etag: record.etag(), last_modified: record.last_modified() };
+                let mut plan = Plan::new(stamped);
+                if let Some(Existing::Blob(old)) = &existing {
+                    content::drop_holder(&reader, &mut plan, &old.fields.content).await?;
+                }
+                if let Some(staged) = &staged {
+                    store::discard_staged(&mut plan, generation, &at.blob, staged);
+                }
+                uploaded.publish(&mut plan);
+                if let Some(manifest) = manifest {
+                    manifest.publish(&mut plan);
+                }
+                store::put_blob(&mut plan, generation, &at.blob, record, permit);
+                Ok::<_, Fault>(plan)
+            })
+            .await?;
+        Ok(Stored { stamped, md5: uploaded.md5, crc64: uploaded.crc64 })
+    }
+}
+
+/// Too many pieces for a record go to a manifest of one nameless block.
+fn manifest_of(uploaded: &Uploaded) -> Option<Manifest> {
+    if uploaded.pieces.len() <= PIECES_IN_RECORD {
+        return None;
+    }
+    let block = ListedBlock {
+        name: Vec::new(),
+        size: uploaded.length,
+        pieces: uploaded.pieces.clone(),
+        borrowed: false,
+    };
+    Some(Manifest::build(ContentId::fresh(), vec![block], false))
+}
+
+/// The record of a new content over what was there: lease, creation time, snapshots and an explicit tier stay.
+pub(super) fn replace(
+    existing: Option<&Existing>,
+    kind: BlobType,
+    content: Content,
+    properties: &BlobProperties,
+    now: Timestamp,
+) -> BlobRecord {
+    let old = match existing {
+        Some(Existing::Blob(old)) => Some(&old.fields),
+        _ => None,
+    };
+    let etag = ETag(old.map_or(now.0, |old| now.0.max(old.etag + 1)));
+    let tier = match properties.tier {
+        Some(tier) => Some(ExplicitTier { tier, changed: etag.0 }),
+        None => old.and_then(|old| old.tier),
+    };
+    let fields = BlobFields {
+        kind,
+        created: old.map_or(etag.0, |old| old.created),
+        etag: etag.0,
+        last_modified: etag.0,
+        content,
+        http: properties.http.clone(),
+        metadata: properties.metadata.clone().into_pairs(),
+        tags: Vec::new(),
+        lease: None,
+        tier,
+        customer_key: properties.customer_key.clone(),
+        encryption_scope: None,
+        snapshots: old.map_or(0, |old| old.snapshots),
+        sequence_number: 0,
+        sealed: false,
+    };
+    BlobRecord { fields, lease: existing.and_then(Existing::lease).cloned(), tags: properties.tags.clone() }
+}

@@ -1,0 +1,102 @@
+//! Put Block: bytes that are not part of the blob until a block list names them.
+
+use lazuli_engine::Plan;
+use lazuli_model::Op;
+use lazuli_model::admission::{Kind, Preconditions, admit};
+use lazuli_model::error::ErrorCode;
+
+use super::write::{admit_early, check_customer_key};
+use super::{BlobAddress, Digests, Place};
+use crate::fault::{Answer, Fault};
+use crate::key::ContentId;
+use crate::record::Record;
+use crate::record::blob::CustomerKey;
+use crate::record::block::{BlockRecord, StagedRecord};
+use crate::record::content::{DeadContent, Piece};
+use crate::record::existing::Existing;
+use crate::upload::upload;
+use crate::{Body, Context, Services, key, store};
+
+pub struct PutBlock {
+    pub at: BlobAddress,
+    pub preconditions: Preconditions,
+    /// Decoded, 1 to 64 bytes.
+    pub block_id: Vec<u8>,
+    pub digests: Digests,
+    pub body: Body,
+    pub limit: u64,
+    pub customer_key: Option<CustomerKey>,
+}
+
+#[derive(Clone, Debug)]
+pub struct BlockStored {
+    pub md5: Option<[u8; 16]>,
+    pub crc64: u64,
+}
+
+impl PutBlock {
+    pub async fn execute(self, services: &Services, context: &Context) -> Answer<BlockStored> {
+        let Self { at, preconditions, block_id, digests, body, limit, customer_key } = self;
+        let row = Op::PutBlock.row();
+        admit_early(services, context, row, &at, &preconditions).await?;
+        let uploaded = upload(services, body, limit, digests.md5.is_some()).await?;
+        digests.verify(&uploaded)?;
+        let fresh_stage = ContentId::fresh();
+
+        let (at, given, block_id, uploaded) = (&at, &preconditions, &block_id, &uploaded);
+        let customer_key = &customer_key;
+        services
+            .engine()
+            .run(services.deadline(), |reader| async move {
+                let now = store::now(&reader);
+                let place = Place::find(&reader, &context.account, at).await?;
+                let generation = place.generation();
+                let staged = match &place.existing {
+                    Some(Existing::Staged(staged)) => Some(staged.record.clone()),
+                    _ => store::find_staged(&reader, generation, &at.blob).await?,
+                };
+                let admitted = admit(row, given, Kind::Blob, place.existing, now, context.version)?;
+                if let Some(Existing::Blob(blob)) = admitted.record() {
+                    check_customer_key(blob, customer_key.as_ref())?;
+                }
+                let mut plan = Plan::new(());
+                let stage = match staged {
+                    Some(staged) if usize::from(staged.id_length) != block_id.len() => {
+                        return Err(ErrorCode::InvalidBlobOrBlock.into());
+                    }
+                    Some(staged) => staged.stage,
+                    None => {
+                        let id_length = u8::try_from(block_id.len()).unwrap_or(u8::MAX);
+                        let record =
+                            StagedRecord { stage: fresh_stage, id_length, created: now.0, lease: None };
+                        store::put_staged(&mut plan, generation, &at.blob, &record);
+                        fresh_stage
+                    }
+                };
+                let block_key = key::block(stage, block_id);
+                if let Some(entry) = reader.get(block_key.clone()).await? {
+                    discard_block(&mut plan, &BlockRecord::decode(&entry.value)?);
+                }
+                uploaded.publish(&mut plan);
+                let pieces = uploaded.pieces.clone();
+                plan.put(block_key, BlockRecord { size: uploaded.length, pieces, staged_at: now.0 }.encode());
+                Ok::<_, Fault>(plan)
+            })
+            .await?;
+        Ok(BlockStored { md5: uploaded.md5, crc64: uploaded.crc64 })
+    }
+}
+
+/// The bytes of a block that another of the same id replaces. No reader can hold them: a list never named them.
+fn discard_block(plan: &mut Plan<()>, block: &BlockRecord) {
+    let mut chunks = Vec::new();
+    for piece in &block.pieces {
+        match piece {
+            Piece::Inline { id, .. } => plan.delete(key::inline(*id)),
+            Piece::Chunk { .. } => chunks.push(*piece),
+        }
+    }
+    if !chunks.is_empty() {
+        plan.put(key::dead_content(ContentId::fresh()), DeadContent::Pieces(chunks).encode());
+    }
+}

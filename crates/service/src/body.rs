@@ -1,0 +1,89 @@
+//! A request body: a stream of bytes, read once.
+
+use std::pin::Pin;
+
+use bytes::Bytes;
+use futures_util::Stream;
+use futures_util::StreamExt;
+use lazuli_model::error::{ErrorCode, Failure};
+
+use crate::fault::{Answer, Fault};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyError {
+    /// The connection ended before the announced length, or broke the framing.
+    Incomplete,
+    /// Nothing came for too long.
+    Idle,
+}
+
+impl From<BodyError> for Fault {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::Incomplete => {
+                Failure::new(ErrorCode::InvalidInput).cause("incomplete request body").into()
+            }
+            BodyError::Idle => {
+                Failure::new(ErrorCode::OperationTimedOut).cause("request body stalled").into()
+            }
+        }
+    }
+}
+
+pub struct Body {
+    stream: Pin<Box<dyn Stream<Item = Result<Bytes, BodyError>> + Send>>,
+    /// As announced by the sender.
+    pub length: Option<u64>,
+}
+
+impl Body {
+    pub fn new(
+        stream: impl Stream<Item = Result<Bytes, BodyError>> + Send + 'static,
+        length: Option<u64>,
+    ) -> Self {
+        Self { stream: Box::pin(stream), length }
+    }
+
+    pub fn empty() -> Self {
+        Self::new(futures_util::stream::empty(), Some(0))
+    }
+
+    pub async fn next(&mut self) -> Option<Result<Bytes, BodyError>> {
+        self.stream.next().await
+    }
+
+    /// The whole body in memory; longer than `limit` is refused as too large.
+    pub async fn collect(mut self, limit: usize) -> Answer<Bytes> {
+        if self.length.is_some_and(|length| length > limit as u64) {
+            return Err(too_large(limit as u64));
+        }
+        let mut first = Bytes::new();
+        let mut rest: Vec<u8> = Vec::new();
+        while let Some(frame) = self.next().await {
+            let frame = frame?;
+            if first.len() + rest.len() + frame.len() > limit {
+                return Err(too_large(limit as u64));
+            }
+            if rest.is_empty() && first.is_empty() {
+                first = frame;
+            } else {
+                if rest.is_empty() {
+                    rest.extend_from_slice(&std::mem::take(&mut first));
+                }
+                rest.extend_from_slice(&frame);
+            }
+        }
+        Ok(if rest.is_empty() { first } else { rest.into() })
+    }
+}
+
+impl From<Bytes> for Body {
+    fn from(bytes: Bytes) -> Self {
+        let length = bytes.len() as u64;
+        Self::new(futures_util::stream::iter([Ok(bytes)]), Some(length))
+    }
+}
+
+pub(crate) fn too_large(limit: u64) -> Fault {
+    Failure::new(ErrorCode::RequestBodyTooLarge).detail("MaxLimit", limit.to_string()).into()
+}

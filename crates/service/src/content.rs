@@ -1,0 +1,79 @@
+//! Holding, sharing and dropping contents inside a plan.
+
+use lazuli_engine::{Plan, Reader};
+
+use crate::fault::Answer;
+use crate::key;
+use crate::record::Record;
+use crate::record::content::{Content, DeadContent, Holders, Piece, Shape};
+
+/// One holder more: a snapshot or a copy now has this content too.
+pub async fn share<T>(reader: &Reader, plan: &mut Plan<T>, content: &Content) -> Answer<()> {
+    if content.shape == Shape::Empty {
+        return Ok(());
+    }
+    let key = key::holders(content.id);
+    let held = match reader.get(key.clone()).await? {
+        Some(entry) => Holders::decode(&entry.value)?,
+        None => Holders(0),
+    };
+    plan.put(key, Holders(held.0 + 1).encode());
+    Ok(())
+}
+
+/// One holder less; the last one turns the content into work for the sweeper.
+pub async fn drop_holder<T>(reader: &Reader, plan: &mut Plan<T>, content: &Content) -> Answer<()> {
+    drop_holders(reader, plan, std::slice::from_ref(content)).await
+}
+
+/// Several holders less, of which some may hold the same content.
+pub async fn drop_holders<T>(reader: &Reader, plan: &mut Plan<T>, contents: &[Content]) -> Answer<()> {
+    let mut counted: Vec<(&Content, u32)> = Vec::new();
+    for content in contents.iter().filter(|content| content.shape != Shape::Empty) {
+        match counted.iter_mut().find(|(known, _)| known.id == content.id) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((content, 1)),
+        }
+    }
+    for (content, count) in counted {
+        let key = key::holders(content.id);
+        // Read in either case: a content shared at this very moment must make this commit fail.
+        let further = match reader.get(key.clone()).await? {
+            Some(entry) => Holders::decode(&entry.value)?.0,
+            None => 0,
+        };
+        match further.checked_sub(count) {
+            Some(0) => plan.delete(key),
+            Some(left) => plan.put(key, Holders(left).encode()),
+            None => {
+                if further > 0 {
+                    plan.delete(key);
+                }
+                discard(plan, content);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn discard<T>(plan: &mut Plan<T>, content: &Content) {
+    match &content.shape {
+        Shape::Empty => {}
+        Shape::Pieces(pieces) => discard_pieces(plan, content, pieces),
+        Shape::Manifest { .. } => plan.put(key::dead_content(content.id), DeadContent::Manifest.encode()),
+    }
+}
+
+/// Inline bytes go at once: whoever reads them has read them with the record, at one snapshot.
+fn discard_pieces<T>(plan: &mut Plan<T>, content: &Content, pieces: &[Piece]) {
+    let mut chunks = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Inline { id, .. } => plan.delete(key::inline(*id)),
+            Piece::Chunk { .. } => chunks.push(*piece),
+        }
+    }
+    if !chunks.is_empty() {
+        plan.put(key::dead_content(content.id), DeadContent::Pieces(chunks).encode());
+    }
+}

@@ -1,0 +1,177 @@
+//! Bytes on their way out. What a download reads is what stood when its record was read, whatever happens to
+//! the blob meanwhile: contents are immutable, and nothing is given back before the download ends.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use bytes::Bytes;
+use lazuli_engine::{Corrupt, EngineError, Key, Reader};
+
+use crate::Services;
+use crate::fault::Answer;
+use crate::key::{self, ContentId};
+use crate::manifest;
+use crate::pins::Entered;
+use crate::record::content::{Content, Piece, Shape};
+
+/// What is read and sent at a time.
+const UNIT: u32 = 512 * 1024;
+
+pub struct Download {
+    services: Services,
+    /// Pieces to come, each with the part of it that is wanted.
+    pieces: VecDeque<(Piece, Range<u32>)>,
+    cursor: Option<Cursor>,
+    /// Inline bytes that were read with the record.
+    ready: Option<Bytes>,
+    length: u64,
+    _entered: Option<Entered>,
+}
+
+/// Where to go on in a manifest.
+struct Cursor {
+    content: ContentId,
+    after: Option<Key>,
+    wanted: Range<u64>,
+}
+
+impl Download {
+    /// `reader` is the snapshot that the record came from.
+    pub async fn open(
+        services: &Services,
+        entered: Entered,
+        reader: &Reader,
+        content: &Content,
+        range: Range<u64>,
+    ) -> Answer<Self> {
+        let mut download = Self {
+            services: services.clone(),
+            pieces: VecDeque::new(),
+            cursor: None,
+            ready: None,
+            length: range.end.saturating_sub(range.start),
+            _entered: None,
+        };
+        if download.length == 0 {
+            return Ok(download);
+        }
+        match &content.shape {
+            Shape::Empty => {}
+            Shape::Pieces(pieces) => {
+                if let [Piece::Inline { id, .. }] = pieces[..] {
+                    let bytes = inline(reader, id).await?;
+                    download.ready = Some(part(&bytes, &range)?);
+                    return Ok(download);
+                }
+                download.queue(0, pieces, &range);
+            }
+            Shape::Manifest { .. } => {
+                download.cursor = Some(Cursor { content: content.id, after: None, wanted: range });
+            }
+        }
+        download._entered = Some(entered);
+        Ok(download)
+    }
+
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The whole of a download that was read with its record.
+    pub fn take_ready(&mut self) -> Option<Bytes> {
+        self.ready.take()
+    }
+
+    pub async fn next(&mut self) -> Option<Answer<Bytes>> {
+        if let Some(bytes) = self.ready.take() {
+            return Some(Ok(bytes));
+        }
+        loop {
+            if let Some((piece, wanted)) = self.pieces.pop_front() {
+                return Some(self.read(piece, wanted).await);
+            }
+            self.cursor.as_ref()?;
+            if let Err(fault) = self.advance().await {
+                self.cursor = None;
+                return Some(Err(fault));
+            }
+        }
+    }
+
+    async fn read(&mut self, piece: Piece, mut wanted: Range<u32>) -> Answer<Bytes> {
+        match piece {
+            Piece::Inline { id, .. } => {
+                let reader = self.services.engine().reader().await?;
+                let bytes = inline(&reader, id).await?;
+                part(&bytes, &(u64::from(wanted.start)..u64::from(wanted.end)))
+            }
+            Piece::Chunk { .. } => {
+                let Some(chunk) = piece.chunk() else { return Err(lost()) };
+                // Units end where sub-checksums do, so that no byte is verified twice.
+                let end = wanted.end.min((wanted.start / UNIT + 1) * UNIT);
+                if end < wanted.end {
+                    self.pieces.push_front((piece, end..wanted.end));
+                }
+                wanted.end = end;
+                Ok(self.services.engine().extents().read(chunk, wanted).await?)
+            }
+        }
+    }
+
+    /// Loads the next segments of the manifest.
+    async fn advance(&mut self) -> Answer<()> {
+        let Some(cursor) = self.cursor.take() else { return Ok(()) };
+        let reader = self.services.engine().reader().await?;
+        let found =
+            manifest::segments_from(&reader, cursor.content, cursor.after.clone(), cursor.wanted.start, 2)
+                .await?;
+        let Some((last, _)) = found.last() else { return Err(lost()) };
+        let after = Some(last.clone());
+        let mut reached = 0;
+        for (_, segment) in &found {
+            let mut start = segment.start;
+            for block in &segment.blocks {
+                self.queue(start, &block.pieces, &cursor.wanted);
+                start += block.size;
+            }
+            reached = start;
+        }
+        if reached < cursor.wanted.end {
+            self.cursor = Some(Cursor { after, ..cursor });
+        }
+        Ok(())
+    }
+
+    /// Queues the parts of these pieces, the first of which begins at `start`, that lie in `wanted`.
+    fn queue(&mut self, mut start: u64, pieces: &[Piece], wanted: &Range<u64>) {
+        for piece in pieces {
+            let end = start + piece.len();
+            let from = wanted.start.max(start);
+            let to = wanted.end.min(end);
+            if from < to {
+                self.pieces.push_back((*piece, (from - start) as u32..(to - start) as u32));
+            }
+            start = end;
+        }
+    }
+}
+
+async fn inline(reader: &Reader, id: ContentId) -> Answer<Bytes> {
+    Ok(reader.peek(key::inline(id)).await?.map(|entry| entry.value).ok_or_else(lost_bytes)?)
+}
+
+fn part(bytes: &Bytes, range: &Range<u64>) -> Answer<Bytes> {
+    let (start, end) = (range.start as usize, range.end as usize);
+    if start > end || end > bytes.len() {
+        return Err(lost());
+    }
+    Ok(bytes.slice(start..end))
+}
+
+fn lost_bytes() -> EngineError {
+    EngineError::Corrupt(Corrupt("bytes that a record points to are missing".into()))
+}
+
+fn lost() -> crate::fault::Fault {
+    lost_bytes().into()
+}

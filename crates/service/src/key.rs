@@ -1,0 +1,174 @@
+//! The whole key space on one screen.
+//!
+//! ```text
+//! p account 0 service              service properties of an account
+//! c account 0 name                 container                     -> ContainerRecord
+//! b generation name                blob, committed base          -> BlobRecord
+//! s generation name 0 ticks        snapshot                      -> BlobRecord
+//! h generation name                staged blob: has uncommitted blocks -> StagedRecord
+//! u stage block                    uncommitted block             -> BlockRecord
+//! ~ content                        bytes up to the inline limit
+//! m content end number             segment of a manifest, by the offset of its end
+//! n content                        the content that a manifest borrows blocks from
+//! r content                        further holders of a shared content (absent: one holder)
+//! w content                        manifest being written; an old one is an orphan
+//! e content                        stage whose blocks this manifest adopted, keys to be swept
+//! g content                        dead content, its chunks to be released
+//! G generation                     dead container, its keys to be swept
+//! q account 0 name                 queue                         (Queue service)
+//! t account 0 name                 table                         (Table service)
+//! ```
+//! A generation is a container's identity: deleting a container is one commit on its `c` key. Listings walk
+//! `b` alone; snapshots and uncommitted blobs are merged in only when asked for. Names hold no NUL.
+
+use lazuli_engine::{Key, KeyRange};
+
+/// The identity of one container (queue, table) between its creation and its deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub struct Generation(pub [u8; 12]);
+
+impl Generation {
+    /// Creation time makes it ordered, chance makes it unique among containers of one tick.
+    pub fn new(ticks: u64, chance: u32) -> Self {
+        let mut bytes = [0; 12];
+        bytes[..8].copy_from_slice(&ticks.to_be_bytes());
+        bytes[8..].copy_from_slice(&chance.to_be_bytes());
+        Self(bytes)
+    }
+}
+
+/// Names the bytes of one blob or block; never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub struct ContentId(pub u128);
+
+impl ContentId {
+    pub fn fresh() -> Self {
+        Self(uuid::Uuid::new_v4().as_u128())
+    }
+}
+
+fn join(parts: &[&[u8]]) -> Key {
+    let mut key = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());
+    for part in parts {
+        key.extend_from_slice(part);
+    }
+    key.into()
+}
+
+pub fn service_properties(account: &str, service: u8) -> Key {
+    join(&[b"p", account.as_bytes(), &[0, service]])
+}
+
+pub fn container(account: &str, name: &str) -> Key {
+    join(&[b"c", account.as_bytes(), &[0], name.as_bytes()])
+}
+
+pub fn containers(account: &str) -> Key {
+    join(&[b"c", account.as_bytes(), &[0]])
+}
+
+pub fn blob(generation: Generation, name: &str) -> Key {
+    join(&[b"b", &generation.0, name.as_bytes()])
+}
+
+/// Every committed blob of a container; what follows in a key is the name.
+pub fn blobs(generation: Generation) -> Key {
+    join(&[b"b", &generation.0])
+}
+
+pub fn snapshot(generation: Generation, name: &str, ticks: u64) -> Key {
+    join(&[b"s", &generation.0, name.as_bytes(), &[0], &ticks.to_be_bytes()])
+}
+
+pub fn snapshots_of(generation: Generation, name: &str) -> KeyRange {
+    KeyRange::prefix(join(&[b"s", &generation.0, name.as_bytes(), &[0]]))
+}
+
+/// Every snapshot of a container; what follows is the name, NUL and the ticks.
+pub fn snapshots(generation: Generation) -> Key {
+    join(&[b"s", &generation.0])
+}
+
+pub fn staged(generation: Generation, name: &str) -> Key {
+    join(&[b"h", &generation.0, name.as_bytes()])
+}
+
+pub fn all_staged(generation: Generation) -> Key {
+    join(&[b"h", &generation.0])
+}
+
+pub fn block(stage: ContentId, id: &[u8]) -> Key {
+    join(&[b"u", &stage.0.to_be_bytes(), id])
+}
+
+/// Every uncommitted block of a stage; what follows in a key is the block id.
+pub fn blocks(stage: ContentId) -> KeyRange {
+    KeyRange::prefix(join(&[b"u", &stage.0.to_be_bytes()]))
+}
+
+pub const BLOCK_ID_AT: usize = 17;
+
+pub fn inline(content: ContentId) -> Key {
+    join(&[b"~", &content.0.to_be_bytes()])
+}
+
+pub fn segment(content: ContentId, end: u64, number: u32) -> Key {
+    join(&[b"m", &content.0.to_be_bytes(), &end.to_be_bytes(), &number.to_be_bytes()])
+}
+
+pub fn segments(content: ContentId) -> KeyRange {
+    KeyRange::prefix(join(&[b"m", &content.0.to_be_bytes()]))
+}
+
+pub fn parent(content: ContentId) -> Key {
+    join(&[b"n", &content.0.to_be_bytes()])
+}
+
+pub fn adopted(content: ContentId) -> Key {
+    join(&[b"e", &content.0.to_be_bytes()])
+}
+
+pub fn all_adopted() -> KeyRange {
+    KeyRange::prefix(&b"e"[..])
+}
+
+pub fn holders(content: ContentId) -> Key {
+    join(&[b"r", &content.0.to_be_bytes()])
+}
+
+pub fn intent(content: ContentId) -> Key {
+    join(&[b"w", &content.0.to_be_bytes()])
+}
+
+pub fn intents() -> KeyRange {
+    KeyRange::prefix(&b"w"[..])
+}
+
+pub fn dead_content(content: ContentId) -> Key {
+    join(&[b"g", &content.0.to_be_bytes()])
+}
+
+pub fn dead_contents() -> KeyRange {
+    KeyRange::prefix(&b"g"[..])
+}
+
+pub fn dead_generation(generation: Generation) -> Key {
+    join(&[b"G", &generation.0])
+}
+
+pub fn dead_generations() -> KeyRange {
+    KeyRange::prefix(&b"G"[..])
+}
+
+/// The content that a key with a one-byte prefix names.
+pub fn content_of(key: &[u8]) -> Option<ContentId> {
+    content_from(key.get(1..17)?)
+}
+
+pub fn content_from(bytes: &[u8]) -> Option<ContentId> {
+    Some(ContentId(u128::from_be_bytes(bytes.try_into().ok()?)))
+}
+
+pub fn generation_of(key: &[u8]) -> Option<Generation> {
+    Some(Generation(key.get(1..13)?.try_into().ok()?))
+}

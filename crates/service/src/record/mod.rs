@@ -1,0 +1,41 @@
+//! Stored values. Each begins with the number of its shape; an old shape stays readable as a module of its own.
+
+pub mod blob;
+pub mod block;
+pub mod container;
+pub mod content;
+pub mod existing;
+pub mod lease;
+pub mod properties;
+
+use bytes::Bytes;
+use lazuli_engine::{Corrupt, EngineError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A value as stored: one byte that names the shape, then the fields.
+pub trait Record: Serialize + DeserializeOwned {
+    const SHAPE: u8;
+    const NAME: &'static str;
+
+    fn encode(&self) -> Bytes {
+        let mut buffer = Vec::with_capacity(256);
+        buffer.push(Self::SHAPE);
+        // Writing plain data into memory fails for no input; an empty value would be refused by `decode`.
+        postcard::to_extend(self, buffer).map(Bytes::from).unwrap_or_default()
+    }
+
+    fn decode(value: &[u8]) -> Result<Self, EngineError> {
+        match value.split_first() {
+            Some((&shape, fields)) if shape == Self::SHAPE => {
+                postcard::from_bytes(fields).map_err(|error| corrupt(Self::NAME, &error.to_string()))
+            }
+            Some((shape, _)) => Err(corrupt(Self::NAME, &format!("unknown shape {shape}"))),
+            None => Err(corrupt(Self::NAME, "empty value")),
+        }
+    }
+}
+
+fn corrupt(name: &str, why: &str) -> EngineError {
+    EngineError::Corrupt(Corrupt(format!("{name}: {why}")))
+}

@@ -1,0 +1,4 @@
+//! Written once, used by all services.
+
+pub mod marker;
+pub mod service_properties;
