@@ -181,9 +181,10 @@ pub(super) fn check_tags(request: &Request<'_>) -> Result<(), Failure> {
 fn unmet(row: &Row, header: Header) -> Failure {
     let code = match (row.op, header) {
         (Op::CopyBlob, _) => ErrorCode::TargetConditionNotMet,
-        (Op::CopyBlobFromUrl | Op::PutBlobFromUrl | Op::IncrementalCopyBlob, Header::Match) => {
-            ErrorCode::TargetConditionNotMet
-        }
+        (
+            Op::CopyBlobFromUrl | Op::PutBlobFromUrl | Op::PutPageFromUrl | Op::IncrementalCopyBlob,
+            Header::Match,
+        ) => ErrorCode::TargetConditionNotMet,
         _ => ErrorCode::ConditionNotMet,
     };
     if row.rule == Rule::Read && header.is_about_freshness() {

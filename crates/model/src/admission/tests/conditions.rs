@@ -13,7 +13,9 @@ const CREATES: &str = "PutBlockBlob PutPageBlob PutAppendBlob PutBlockList";
 /// Creating too, with codes of their own; see [`COPIES`].
 const COPY_CREATES: &str = "PutBlobFromUrl CopyBlob CopyBlobFromUrl IncrementalCopyBlob";
 const NEEDS: &str = "
-    SetBlobProperties SnapshotBlob PutPage ClearPages PutPageFromUrl AppendBlock AppendBlockFromUrl AppendBlobSeal";
+    SetBlobProperties SnapshotBlob PutPage ClearPages AppendBlock AppendBlockFromUrl AppendBlobSeal";
+/// As [`NEEDS`], with a code of its own for If-Match (recorded).
+const COPY_NEEDS: &str = "PutPageFromUrl";
 const SET_METADATA: &str = "SetBlobMetadata";
 /// These find a blob that has uncommitted blocks only.
 const FINDS_UNCOMMITTED: &str =
@@ -287,6 +289,14 @@ fn writes_that_need_the_blob() {
 }
 
 #[test]
+fn put_page_from_url_needs_the_blob() {
+    let exception = |head: &str, target: &str| {
+        (head == "If-Match fail" && target == "present").then_some("412 TargetConditionNotMet")
+    };
+    try_writes(&named(COPY_NEEDS), NEEDING, exception);
+}
+
+#[test]
 fn set_blob_metadata_honours_the_wildcard() {
     // One owner per partition: see check_none_match_any.
     let exception = |head: &str, target: &str| {
@@ -315,7 +325,9 @@ fn writes_that_find_uncommitted_blocks() {
 
 #[test]
 fn the_classes_are_all_there_is() {
-    let listed = [READS, CREATES, COPY_CREATES, NEEDS, SET_METADATA, FINDS_UNCOMMITTED].map(named).concat();
+    let listed = [READS, CREATES, COPY_CREATES, NEEDS, COPY_NEEDS, SET_METADATA, FINDS_UNCOMMITTED]
+        .map(named)
+        .concat();
     for row in rows(Service::Blob) {
         assert_eq!(row.conditions.has(Conditions::ET), listed.contains(&row), "{}", row.name());
         let is_read = row.rule == Rule::Read;
