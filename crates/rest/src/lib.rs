@@ -1,1 +1,25 @@
+//! The HTTP wire: bytes, headers and XML to the meaning in `service`, and back.
 
+pub mod auth;
+pub mod authorize;
+pub mod blob;
+pub mod call;
+pub mod cors;
+pub mod decode;
+mod envelope;
+mod error;
+pub mod front;
+pub mod head;
+pub mod headers;
+pub mod preconditions;
+pub mod query;
+pub mod reply;
+mod request_body;
+mod response_body;
+pub mod target;
+pub mod xml;
+
+pub use call::Call;
+pub use front::{Front, FrontOptions, Observer};
+pub use reply::Reply;
+pub use response_body::ResponseBody;

@@ -1,0 +1,57 @@
+//! A request that found its row and may act: what an operation is called with.
+
+use std::sync::Arc;
+
+use lazuli_model::admission::Preconditions;
+use lazuli_model::error::Failure;
+use lazuli_model::operation::{Resource, Row};
+use lazuli_service::blob::BlobAddress;
+use lazuli_service::{Body, Context, Services};
+
+use crate::auth::Auth;
+use crate::authorize::Grant;
+use crate::head::Head;
+use crate::preconditions;
+
+pub struct Call {
+    pub services: Services,
+    pub auth: Arc<Auth>,
+    pub head: Head,
+    pub row: &'static Row,
+    pub context: Context,
+    pub grant: Grant,
+    pub body: Body,
+}
+
+impl Call {
+    /// The container of the address.
+    pub fn container(&self) -> String {
+        self.head.target.container.clone()
+    }
+
+    pub fn blob(&self) -> BlobAddress {
+        debug_assert_eq!(self.head.target.resource, Resource::Blob);
+        BlobAddress { container: self.head.target.container.clone(), blob: self.head.target.object.clone() }
+    }
+
+    /// What the request asserts about its target, checked for sense before anything is looked up.
+    pub fn preconditions(&self) -> Result<Preconditions, Failure> {
+        let given = preconditions::target(&self.head, self.row)?;
+        let given = Preconditions { create_only: self.grant.create_only, ..given };
+        lazuli_model::admission::check_syntax(self.row, &given, self.head.version)?;
+        Ok(given)
+    }
+
+    /// The root of the service as this client addresses it, for the `ServiceEndpoint` of lists.
+    pub fn service_endpoint(&self) -> String {
+        let scheme = if self.head.secure { "https" } else { "http" };
+        let host = self.head.header(crate::headers::HOST).unwrap_or("localhost");
+        let target = &self.head.target;
+        if target.path_style {
+            let secondary = if target.secondary { "-secondary" } else { "" };
+            format!("{scheme}://{host}/{}{secondary}/", target.account)
+        } else {
+            format!("{scheme}://{host}/")
+        }
+    }
+}

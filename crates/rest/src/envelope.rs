@@ -1,0 +1,231 @@
+//! What surrounds every answer: how a request is read up to its address and version, and the headers that all
+//! answers have.
+
+use std::net::IpAddr;
+
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+use hyper::ext::ReasonPhrase;
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::operation::{Method, Resource, Row, Service};
+use lazuli_model::time::Timestamp;
+use lazuli_model::version::{ApiVersion, Feature};
+use parking_lot::Mutex;
+use uuid::Uuid;
+
+use crate::auth::{self, Auth};
+use crate::error::{self, Asked};
+use crate::head::Head;
+use crate::headers;
+use crate::query::Query;
+use crate::reply::Reply;
+use crate::response_body::ResponseBody;
+use crate::target::Target;
+
+/// Longer client request ids are not echoed.
+const CLIENT_REQUEST_ID_LIMIT: usize = 1024;
+
+/// Where and when a request came in.
+pub(crate) struct Arrival {
+    pub listener: Service,
+    pub peer: Option<IpAddr>,
+    pub secure: bool,
+    pub now: Timestamp,
+}
+
+/// What the answer must know of its request after the request itself has been handed on.
+pub(crate) struct Envelope {
+    service: Service,
+    resource: Resource,
+    is_head: bool,
+    request_id: Uuid,
+    now: Timestamp,
+    /// The version that rules; the newest where none could be read.
+    version: ApiVersion,
+    /// What `x-ms-version` of the answer says; nothing when the request failed before a version took effect.
+    version_shown: Option<HeaderValue>,
+    client_request_id: Option<HeaderValue>,
+    pub content_length: Option<u64>,
+    pub row: Option<&'static Row>,
+}
+
+impl Envelope {
+    /// Reads a request up to its address and version.
+    pub fn open(arrival: &Arrival, parts: http::request::Parts) -> (Self, Result<Head, Failure>) {
+        let client_request_id = parts.headers.get(headers::X_MS_CLIENT_REQUEST_ID).cloned();
+        let content_length = parts
+            .headers
+            .get(headers::CONTENT_LENGTH)
+            .and_then(|value| value.to_str().ok())
+            .and_then(|text| text.trim().parse().ok());
+        let mut envelope = Self {
+            service: arrival.listener,
+            resource: Resource::Account,
+            is_head: parts.method == http::Method::HEAD,
+            request_id: Uuid::new_v4(),
+            now: arrival.now,
+            version: ApiVersion::NEWEST,
+            version_shown: None,
+            client_request_id,
+            content_length,
+            row: None,
+        };
+        let head = read_head(arrival, parts, envelope.request_id);
+        if let Ok(head) = &head {
+            envelope.service = head.target.service;
+            envelope.resource = head.target.resource;
+            envelope.version = head.version;
+            let shown = head.version_sent.as_deref().unwrap_or(head.version.as_str());
+            envelope.version_shown = HeaderValue::from_str(shown).ok();
+        }
+        (envelope, head)
+    }
+
+    /// The answer with everything on it.
+    pub fn seal(&self, mut reply: Reply, date: &HttpDate, auth: &Auth) -> Response<ResponseBody> {
+        let refusal = reply.refusal.take();
+        let mut reason = None;
+        if let Some(failure) = &refusal {
+            self.log(failure);
+            let asked = Asked {
+                service: self.service,
+                resource: self.resource,
+                is_head: self.is_head,
+                version: self.version,
+                row: self.row,
+                request_id: self.request_id,
+                now: self.now,
+            };
+            reply = error::render(reply, failure, &asked);
+            if auth::wants_challenge(failure) {
+                reply = reply.header(headers::WWW_AUTHENTICATE, auth.challenge());
+            }
+            reason = reason_phrase(failure);
+        }
+        let Reply { status, mut headers, body, .. } = reply;
+        let mut put =
+            |name: &'static str, value: HeaderValue| headers.insert(HeaderName::from_static(name), value);
+        put(headers::SERVER, HeaderValue::from_static(server(self.service)));
+        put(headers::DATE, date.at(self.now));
+        put(headers::X_MS_REQUEST_ID, request_id(self.request_id));
+        if let Some(version) = &self.version_shown
+            && !refusal.as_ref().is_some_and(auth::hides_version)
+        {
+            put(headers::X_MS_VERSION, version.clone());
+        }
+        if let Some(id) = self.echoed_client_request_id() {
+            put(headers::X_MS_CLIENT_REQUEST_ID, id.clone());
+        }
+        // Refusals of HEAD say nothing about a length; other answers always do, empty ones too.
+        if !(self.is_head && refusal.is_some()) && !headers.contains_key(headers::CONTENT_LENGTH) {
+            let length = http_body::Body::size_hint(&body).exact().unwrap_or(0);
+            headers.insert(HeaderName::from_static(headers::CONTENT_LENGTH), length.into());
+        }
+        let mut response = Response::new(if self.is_head { ResponseBody::Empty } else { body });
+        *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        *response.headers_mut() = headers;
+        if let Some(reason) = reason {
+            response.extensions_mut().insert(reason);
+        }
+        response
+    }
+
+    fn echoed_client_request_id(&self) -> Option<&HeaderValue> {
+        let id = self.client_request_id.as_ref()?;
+        let is_visible = id.as_bytes().iter().all(|byte| (b' '..=b'~').contains(byte));
+        let echoes = self.version.has(Feature::ClientRequestIdEcho);
+        (echoes && is_visible && id.len() <= CLIENT_REQUEST_ID_LIMIT).then_some(id)
+    }
+
+    /// Refusals are the client's business, failures ours.
+    fn log(&self, failure: &Failure) {
+        let (request_id, op) = (self.request_id, self.row.map_or("Unrouted", Row::name));
+        if failure.status() >= 500 && failure.code != ErrorCode::NotImplemented {
+            tracing::error!(%request_id, op, %failure, "request failed");
+        } else {
+            tracing::debug!(%request_id, op, %failure, "request refused");
+        }
+    }
+}
+
+fn read_head(arrival: &Arrival, parts: http::request::Parts, request_id: Uuid) -> Result<Head, Failure> {
+    let method = Method::parse(parts.method.as_str()).ok_or(ErrorCode::UnsupportedHttpVerb)?;
+    let query = Query::parse(parts.uri.query().unwrap_or_default()).map_err(|_| ErrorCode::InvalidUri)?;
+    let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
+    let host =
+        text(headers::HOST).or(parts.uri.authority().map(|authority| authority.as_str())).unwrap_or_default();
+    let raw_path = parts.uri.path();
+    let target = Target::parse(arrival.listener, host, raw_path, &query)?;
+    let version_sent = text(headers::X_MS_VERSION).map(str::to_owned);
+    let version = match &version_sent {
+        Some(sent) => ApiVersion::parse(sent.trim())
+            .ok_or_else(|| Failure::invalid_header(headers::X_MS_VERSION, sent))?,
+        None => version_of_query(&query)?.unwrap_or(UNVERSIONED),
+    };
+    Ok(Head {
+        method,
+        raw_path: raw_path.to_owned(),
+        query,
+        target,
+        peer: arrival.peer,
+        secure: arrival.secure,
+        request_id,
+        version,
+        version_sent,
+        headers: parts.headers,
+    })
+}
+
+/// What rules a request that names no version.
+const UNVERSIONED: ApiVersion = ApiVersion::V2009_09_19;
+
+fn version_of_query(query: &Query) -> Result<Option<ApiVersion>, Failure> {
+    for name in ["api-version", "sv"] {
+        if let Some(text) = query.given(name) {
+            return ApiVersion::parse(text).map(Some).ok_or_else(|| Failure::invalid_query(name, text, ""));
+        }
+    }
+    Ok(None)
+}
+
+fn server(service: Service) -> &'static str {
+    match service {
+        Service::Blob | Service::Dfs => "Windows-Azure-Blob/1.0 Microsoft-HTTPAPI/2.0",
+        Service::Queue => "Windows-Azure-Queue/1.0 Microsoft-HTTPAPI/2.0",
+        Service::Table => "Windows-Azure-Table/1.0 Microsoft-HTTPAPI/2.0",
+        Service::File => "Windows-Azure-File/1.0 Microsoft-HTTPAPI/2.0",
+    }
+}
+
+fn request_id(id: Uuid) -> HeaderValue {
+    let mut buffer = Uuid::encode_buffer();
+    let text = id.as_hyphenated().encode_lower(&mut buffer);
+    HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("00000000-0000-0000-0000-000000000000"))
+}
+
+/// The Date header, printed once a second.
+pub(crate) struct HttpDate(Mutex<(Timestamp, HeaderValue)>);
+
+impl Default for HttpDate {
+    fn default() -> Self {
+        Self(Mutex::new((Timestamp(u64::MAX), HeaderValue::from_static(""))))
+    }
+}
+
+impl HttpDate {
+    fn at(&self, now: Timestamp) -> HeaderValue {
+        let second = now.whole_seconds();
+        let mut printed = self.0.lock();
+        if printed.0 != second
+            && let Ok(value) = HeaderValue::from_str(&second.rfc1123())
+        {
+            *printed = (second, value);
+        }
+        printed.1.clone()
+    }
+}
+
+/// Status lines carry the text of the error.
+fn reason_phrase(failure: &Failure) -> Option<ReasonPhrase> {
+    let line = failure.message().lines().next()?;
+    ReasonPhrase::try_from(line.as_bytes()).ok()
+}

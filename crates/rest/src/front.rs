@@ -1,0 +1,205 @@
+//! A request from its first line to its answer, the same for every service.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::Response;
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::operation::{self, Method, Row, Service};
+use lazuli_model::time::Timestamp;
+use lazuli_service::{Context, Fault, Services};
+
+use crate::auth::Auth;
+use crate::authorize::{ContainerAccess, PublicAccess, StoredPolicy, authorize};
+use crate::call::Call;
+use crate::envelope::{Arrival, Envelope, HttpDate};
+use crate::head::Head;
+use crate::reply::Reply;
+use crate::response_body::ResponseBody;
+use crate::{blob, cors, headers, request_body};
+
+/// Told about every request that was answered.
+pub trait Observer: Send + Sync {
+    /// `op` is the name of the operation's row, or a word for what never found one: the set is small.
+    fn finished(&self, op: &'static str, status: u16, elapsed: Duration, bytes_in: u64, bytes_out: u64);
+}
+
+#[derive(Clone, Default)]
+pub struct FrontOptions {
+    pub observer: Option<Arc<dyn Observer>>,
+}
+
+/// What listeners hand their requests to.
+pub struct Front {
+    pub services: Services,
+    pub auth: Arc<Auth>,
+    options: FrontOptions,
+    date: HttpDate,
+}
+
+impl Front {
+    pub fn new(services: Services, auth: Auth, options: FrontOptions) -> Self {
+        Self { services, auth: Arc::new(auth), options, date: HttpDate::default() }
+    }
+
+    /// `listener` is the service of the port, `secure` says that the request came over TLS.
+    pub async fn serve<B>(
+        &self,
+        listener: Service,
+        peer: Option<std::net::IpAddr>,
+        secure: bool,
+        request: http::Request<B>,
+    ) -> Response<ResponseBody>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let started = Instant::now();
+        let now = self.services.wall_now();
+        let (parts, body) = request.into_parts();
+        let arrival = Arrival { listener, peer, secure, now };
+        let (mut envelope, head) = Envelope::open(&arrival, parts);
+        let length = envelope.content_length;
+        let reply = match head {
+            Ok(head) => {
+                let body = request_body::service_body(body, length, head.header(headers::EXPECT).is_some());
+                self.answer(head, body, &mut envelope).await
+            }
+            Err(failure) => {
+                drop(request_body::service_body(body, length, false));
+                failure.into()
+            }
+        };
+        let response = envelope.seal(reply, &self.date, &self.auth);
+        if let Some(observer) = &self.options.observer {
+            let op = envelope.row.map_or("Unrouted", Row::name);
+            let bytes_out = http_body::Body::size_hint(response.body()).exact().unwrap_or(0);
+            observer.finished(
+                op,
+                response.status().as_u16(),
+                started.elapsed(),
+                length.unwrap_or(0),
+                bytes_out,
+            );
+        }
+        response
+    }
+
+    async fn answer(&self, head: Head, body: lazuli_service::Body, envelope: &mut Envelope) -> Reply {
+        if head.method == Method::Options {
+            return cors::preflight(&self.services, &head).await.unwrap_or_else(Reply::from);
+        }
+        let row = match find_row(&head) {
+            Ok(row) => row,
+            Err(failure) => return refuse_route(failure, &head),
+        };
+        envelope.row = Some(row);
+        let cors = cors::Actual::of(&head);
+        // A bug in one operation must not take the connection, or anybody else's request, with it.
+        let reply = match AssertUnwindSafe(self.perform(head, row, body)).catch_unwind().await {
+            Ok(Ok(reply)) => reply,
+            Ok(Err(failure)) => failure.into(),
+            Err(_) => Failure::new(ErrorCode::InternalError).cause("the operation panicked").into(),
+        };
+        match cors {
+            Some(cors) => cors.decorate(&self.services, reply).await,
+            None => reply,
+        }
+    }
+
+    /// Authenticate, authorise by the row, act.
+    async fn perform(
+        &self,
+        head: Head,
+        row: &'static Row,
+        body: lazuli_service::Body,
+    ) -> Result<Reply, Failure> {
+        if !row.built {
+            return Err(ErrorCode::NotImplemented.into());
+        }
+        let now = self.services.wall_now();
+        let credential = self.auth.authenticate(&head, now)?;
+        let container = match credential.needs_container(row) {
+            true => self.container_access(&head).await?,
+            false => None,
+        };
+        let grant = authorize(&credential, row, &head, container.as_ref(), now)?;
+        let context = Context { account: head.target.account.clone(), version: head.version };
+        check_body(&head, row)?;
+        let (services, auth) = (self.services.clone(), Arc::clone(&self.auth));
+        let call = Call { services, auth, head, row, context, grant, body };
+        match row.service {
+            Service::Blob => blob::dispatch(call).await,
+            Service::Queue | Service::Table | Service::File | Service::Dfs => {
+                Err(ErrorCode::NotImplemented.into())
+            }
+        }
+    }
+
+    async fn container_access(&self, head: &Head) -> Result<Option<ContainerAccess>, Failure> {
+        let target = &head.target;
+        if target.service != Service::Blob || target.container.is_empty() {
+            return Ok(None);
+        }
+        let found =
+            lazuli_service::blob::container_access(&self.services, &target.account, &target.container);
+        Ok(found.await.map_err(unwrap)?.map(access))
+    }
+}
+
+/// A fault of the service in the words of the wire.
+pub(crate) fn unwrap(Fault(failure): Fault) -> Failure {
+    failure
+}
+
+fn find_row(head: &Head) -> Result<&'static Row, Failure> {
+    let target = &head.target;
+    if matches!(target.service, Service::File | Service::Dfs) {
+        return Err(ErrorCode::NotImplemented.into());
+    }
+    let query = |name: &str| head.query.get(name);
+    let header = |name: &str| head.header(name);
+    operation::route(target.service, target.resource, head.method, &query, &header)
+}
+
+/// A refused verb comes with the list of those that would do.
+fn refuse_route(failure: Failure, head: &Head) -> Reply {
+    if failure.status() != 405 {
+        return failure.into();
+    }
+    let allowed = operation::allowed(head.target.service, head.target.resource);
+    let allowed: Vec<&str> = allowed.into_iter().map(Method::as_str).collect();
+    Reply::refused(failure).header(headers::ALLOW, allowed.join(", "))
+}
+
+/// A body must say how long it is before it begins.
+fn check_body(head: &Head, row: &Row) -> Result<(), Failure> {
+    let length = head.content_length()?;
+    let carries = row.body != operation::Body::None;
+    if carries && length.is_none() && head.method != Method::Get {
+        return Err(ErrorCode::MissingContentLengthHeader.into());
+    }
+    Ok(())
+}
+
+/// What the container says about access, in the terms of authorisation.
+fn access(found: lazuli_service::blob::ContainerAccess) -> ContainerAccess {
+    use lazuli_service::record::container as stored;
+    let policy = |policy: stored::StoredPolicy| StoredPolicy {
+        id: policy.id,
+        start: policy.start.map(Timestamp),
+        expiry: policy.expiry.map(Timestamp),
+        permissions: policy.permission,
+    };
+    ContainerAccess {
+        public: match found.public {
+            stored::PublicAccess::Private => PublicAccess::Private,
+            stored::PublicAccess::Blob => PublicAccess::Blob,
+            stored::PublicAccess::Container => PublicAccess::Container,
+        },
+        policies: found.policies.into_iter().map(policy).collect(),
+    }
+}

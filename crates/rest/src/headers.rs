@@ -1,0 +1,152 @@
+//! Every header name that the wire knows, spelled once. Lower case, as the header map keeps them.
+
+macro_rules! names {
+    ($($name:ident $text:literal)*) => {
+        $(pub const $name: &str = $text;)*
+
+        #[cfg(test)]
+        pub(crate) const ALL: &[&str] = &[$($text),*];
+    };
+}
+
+names! {
+    // HTTP.
+    ACCEPT_RANGES "accept-ranges"
+    ALLOW "allow"
+    AUTHORIZATION "authorization"
+    CACHE_CONTROL "cache-control"
+    CONTENT_DISPOSITION "content-disposition"
+    CONTENT_ENCODING "content-encoding"
+    CONTENT_LANGUAGE "content-language"
+    CONTENT_LENGTH "content-length"
+    CONTENT_MD5 "content-md5"
+    CONTENT_RANGE "content-range"
+    CONTENT_TYPE "content-type"
+    DATE "date"
+    ETAG "etag"
+    EXPECT "expect"
+    HOST "host"
+    IF_MATCH "if-match"
+    IF_MODIFIED_SINCE "if-modified-since"
+    IF_NONE_MATCH "if-none-match"
+    IF_UNMODIFIED_SINCE "if-unmodified-since"
+    LAST_MODIFIED "last-modified"
+    ORIGIN "origin"
+    RANGE "range"
+    SERVER "server"
+    VARY "vary"
+    WWW_AUTHENTICATE "www-authenticate"
+
+    // CORS.
+    ACCESS_CONTROL_ALLOW_CREDENTIALS "access-control-allow-credentials"
+    ACCESS_CONTROL_ALLOW_HEADERS "access-control-allow-headers"
+    ACCESS_CONTROL_ALLOW_METHODS "access-control-allow-methods"
+    ACCESS_CONTROL_ALLOW_ORIGIN "access-control-allow-origin"
+    ACCESS_CONTROL_EXPOSE_HEADERS "access-control-expose-headers"
+    ACCESS_CONTROL_MAX_AGE "access-control-max-age"
+    ACCESS_CONTROL_REQUEST_HEADERS "access-control-request-headers"
+    ACCESS_CONTROL_REQUEST_METHOD "access-control-request-method"
+
+    // Every request and answer.
+    X_MS_CLIENT_REQUEST_ID "x-ms-client-request-id"
+    X_MS_ERROR_CODE "x-ms-error-code"
+    X_MS_REQUEST_ID "x-ms-request-id"
+    X_MS_VERSION "x-ms-version"
+
+    // Conditions.
+    X_MS_ACCESS_TIER_IF_MODIFIED_SINCE "x-ms-access-tier-if-modified-since"
+    X_MS_ACCESS_TIER_IF_UNMODIFIED_SINCE "x-ms-access-tier-if-unmodified-since"
+    X_MS_BLOB_CONDITION_APPENDPOS "x-ms-blob-condition-appendpos"
+    X_MS_BLOB_CONDITION_MAXSIZE "x-ms-blob-condition-maxsize"
+    X_MS_BLOB_IF_MATCH "x-ms-blob-if-match"
+    X_MS_BLOB_IF_MODIFIED_SINCE "x-ms-blob-if-modified-since"
+    X_MS_BLOB_IF_NONE_MATCH "x-ms-blob-if-none-match"
+    X_MS_BLOB_IF_UNMODIFIED_SINCE "x-ms-blob-if-unmodified-since"
+    X_MS_IF_SEQUENCE_NUMBER_EQ "x-ms-if-sequence-number-eq"
+    X_MS_IF_SEQUENCE_NUMBER_LE "x-ms-if-sequence-number-le"
+    X_MS_IF_SEQUENCE_NUMBER_LT "x-ms-if-sequence-number-lt"
+    X_MS_IF_TAGS "x-ms-if-tags"
+    X_MS_SOURCE_IF_MATCH "x-ms-source-if-match"
+    X_MS_SOURCE_IF_MODIFIED_SINCE "x-ms-source-if-modified-since"
+    X_MS_SOURCE_IF_NONE_MATCH "x-ms-source-if-none-match"
+    X_MS_SOURCE_IF_TAGS "x-ms-source-if-tags"
+    X_MS_SOURCE_IF_UNMODIFIED_SINCE "x-ms-source-if-unmodified-since"
+
+    // Leases.
+    X_MS_LEASE_ACTION "x-ms-lease-action"
+    X_MS_LEASE_BREAK_PERIOD "x-ms-lease-break-period"
+    X_MS_LEASE_DURATION "x-ms-lease-duration"
+    X_MS_LEASE_ID "x-ms-lease-id"
+    X_MS_LEASE_STATE "x-ms-lease-state"
+    X_MS_LEASE_STATUS "x-ms-lease-status"
+    X_MS_LEASE_TIME "x-ms-lease-time"
+    X_MS_PROPOSED_LEASE_ID "x-ms-proposed-lease-id"
+
+    // Accounts and containers.
+    X_MS_ACCOUNT_KIND "x-ms-account-kind"
+    X_MS_BLOB_PUBLIC_ACCESS "x-ms-blob-public-access"
+    X_MS_DEFAULT_ENCRYPTION_SCOPE "x-ms-default-encryption-scope"
+    X_MS_DENY_ENCRYPTION_SCOPE_OVERRIDE "x-ms-deny-encryption-scope-override"
+    X_MS_HAS_IMMUTABILITY_POLICY "x-ms-has-immutability-policy"
+    X_MS_HAS_LEGAL_HOLD "x-ms-has-legal-hold"
+    X_MS_IMMUTABLE_STORAGE_WITH_VERSIONING_ENABLED "x-ms-immutable-storage-with-versioning-enabled"
+    X_MS_IS_HNS_ENABLED "x-ms-is-hns-enabled"
+    X_MS_SKU_NAME "x-ms-sku-name"
+
+    // Blobs.
+    X_MS_ACCESS_TIER "x-ms-access-tier"
+    X_MS_ACCESS_TIER_CHANGE_TIME "x-ms-access-tier-change-time"
+    X_MS_ACCESS_TIER_INFERRED "x-ms-access-tier-inferred"
+    X_MS_BLOB_APPEND_OFFSET "x-ms-blob-append-offset"
+    X_MS_BLOB_CACHE_CONTROL "x-ms-blob-cache-control"
+    X_MS_BLOB_COMMITTED_BLOCK_COUNT "x-ms-blob-committed-block-count"
+    X_MS_BLOB_CONTENT_DISPOSITION "x-ms-blob-content-disposition"
+    X_MS_BLOB_CONTENT_ENCODING "x-ms-blob-content-encoding"
+    X_MS_BLOB_CONTENT_LANGUAGE "x-ms-blob-content-language"
+    X_MS_BLOB_CONTENT_LENGTH "x-ms-blob-content-length"
+    X_MS_BLOB_CONTENT_MD5 "x-ms-blob-content-md5"
+    X_MS_BLOB_CONTENT_TYPE "x-ms-blob-content-type"
+    X_MS_BLOB_SEALED "x-ms-blob-sealed"
+    X_MS_BLOB_SEQUENCE_NUMBER "x-ms-blob-sequence-number"
+    X_MS_BLOB_TYPE "x-ms-blob-type"
+    X_MS_CONTENT_CRC64 "x-ms-content-crc64"
+    X_MS_CREATION_TIME "x-ms-creation-time"
+    X_MS_DELETE_SNAPSHOTS "x-ms-delete-snapshots"
+    X_MS_DELETE_TYPE_PERMANENT "x-ms-delete-type-permanent"
+    X_MS_ENCRYPTION_ALGORITHM "x-ms-encryption-algorithm"
+    X_MS_ENCRYPTION_KEY "x-ms-encryption-key"
+    X_MS_ENCRYPTION_KEY_SHA256 "x-ms-encryption-key-sha256"
+    X_MS_ENCRYPTION_SCOPE "x-ms-encryption-scope"
+    X_MS_RANGE "x-ms-range"
+    X_MS_RANGE_GET_CONTENT_CRC64 "x-ms-range-get-content-crc64"
+    X_MS_RANGE_GET_CONTENT_MD5 "x-ms-range-get-content-md5"
+    X_MS_REQUEST_SERVER_ENCRYPTED "x-ms-request-server-encrypted"
+    X_MS_SEQUENCE_NUMBER_ACTION "x-ms-sequence-number-action"
+    X_MS_SERVER_ENCRYPTED "x-ms-server-encrypted"
+    X_MS_SNAPSHOT "x-ms-snapshot"
+    X_MS_STRUCTURED_BODY "x-ms-structured-body"
+    X_MS_STRUCTURED_CONTENT_LENGTH "x-ms-structured-content-length"
+    X_MS_TAGS "x-ms-tags"
+    X_MS_TAG_COUNT "x-ms-tag-count"
+    X_MS_VERSION_ID "x-ms-version-id"
+}
+
+/// Before the name of each metadata pair.
+pub const X_MS_META_PREFIX: &str = "x-ms-meta-";
+
+/// The name as the service's error bodies spell it; `x-ms-*` names are spelled as they are.
+pub fn spelled(name: &'static str) -> &'static str {
+    match name {
+        CONTENT_LENGTH => "Content-Length",
+        CONTENT_MD5 => "Content-MD5",
+        CONTENT_TYPE => "Content-Type",
+        RANGE => "Range",
+        ORIGIN => "Origin",
+        IF_MATCH => "If-Match",
+        IF_NONE_MATCH => "If-None-Match",
+        IF_MODIFIED_SINCE => "If-Modified-Since",
+        IF_UNMODIFIED_SINCE => "If-Unmodified-Since",
+        ACCESS_CONTROL_REQUEST_METHOD => "Access-Control-Request-Method",
+        other => other,
+    }
+}

@@ -1,0 +1,137 @@
+//! Conditional headers, as sent, for admission to judge.
+
+use lazuli_model::admission::{LeaseId, Preconditions, SequenceConditions};
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::etag::ETagCondition;
+use lazuli_model::operation::{Conditions, LeaseUse, Row};
+use lazuli_model::tags::TagExpression;
+use lazuli_model::time::Timestamp;
+
+use crate::head::Head;
+use crate::headers::{self, spelled};
+
+/// The names under which one family of conditions comes.
+struct Family {
+    if_match: &'static str,
+    if_none_match: &'static str,
+    if_modified_since: &'static str,
+    if_unmodified_since: &'static str,
+    if_tags: &'static str,
+}
+
+const HTTP: Family = Family {
+    if_match: headers::IF_MATCH,
+    if_none_match: headers::IF_NONE_MATCH,
+    if_modified_since: headers::IF_MODIFIED_SINCE,
+    if_unmodified_since: headers::IF_UNMODIFIED_SINCE,
+    if_tags: headers::X_MS_IF_TAGS,
+};
+
+/// Get and Set Blob Tags.
+const BLOB_PREFIXED: Family = Family {
+    if_match: headers::X_MS_BLOB_IF_MATCH,
+    if_none_match: headers::X_MS_BLOB_IF_NONE_MATCH,
+    if_modified_since: headers::X_MS_BLOB_IF_MODIFIED_SINCE,
+    if_unmodified_since: headers::X_MS_BLOB_IF_UNMODIFIED_SINCE,
+    if_tags: headers::X_MS_IF_TAGS,
+};
+
+const SOURCE: Family = Family {
+    if_match: headers::X_MS_SOURCE_IF_MATCH,
+    if_none_match: headers::X_MS_SOURCE_IF_NONE_MATCH,
+    if_modified_since: headers::X_MS_SOURCE_IF_MODIFIED_SINCE,
+    if_unmodified_since: headers::X_MS_SOURCE_IF_UNMODIFIED_SINCE,
+    if_tags: headers::X_MS_SOURCE_IF_TAGS,
+};
+
+/// Conditions on what the request addresses. The four HTTP ones are read for every operation: whether one that
+/// the row does not take is ignored or refused is for admission to say.
+pub fn target(head: &Head, row: &Row) -> Result<Preconditions, Failure> {
+    let takes = |condition| row.conditions.has(condition);
+    let family = if takes(Conditions::BLOB_PREFIXED) { BLOB_PREFIXED } else { HTTP };
+    let mut given = family.read(head, takes(Conditions::TAGS))?;
+    if row.lease != LeaseUse::None {
+        given.lease_id = lease_id(head, headers::X_MS_LEASE_ID)?;
+    }
+    if takes(Conditions::SEQUENCE) {
+        given.sequence_number = SequenceConditions {
+            at_most: sequence_number(head, headers::X_MS_IF_SEQUENCE_NUMBER_LE, row)?,
+            below: sequence_number(head, headers::X_MS_IF_SEQUENCE_NUMBER_LT, row)?,
+            equal: sequence_number(head, headers::X_MS_IF_SEQUENCE_NUMBER_EQ, row)?,
+        };
+    }
+    if takes(Conditions::APPEND_POSITION) {
+        given.append_position = head.number(headers::X_MS_BLOB_CONDITION_APPENDPOS)?;
+    }
+    if takes(Conditions::MAX_SIZE) {
+        given.max_size = head.number(headers::X_MS_BLOB_CONDITION_MAXSIZE)?;
+        given.added_length = head.content_length()?.unwrap_or(0);
+    }
+    if takes(Conditions::TIER_TIME) {
+        given.tier_if_modified_since = date(head, headers::X_MS_ACCESS_TIER_IF_MODIFIED_SINCE)?;
+        given.tier_if_unmodified_since = date(head, headers::X_MS_ACCESS_TIER_IF_UNMODIFIED_SINCE)?;
+    }
+    Ok(given)
+}
+
+/// Conditions on the source of a copy.
+pub fn source(head: &Head) -> Result<Preconditions, Failure> {
+    SOURCE.read(head, true)
+}
+
+impl Family {
+    fn read(&self, head: &Head, with_tags: bool) -> Result<Preconditions, Failure> {
+        let tags = head.header(self.if_tags).filter(|_| with_tags);
+        Ok(Preconditions {
+            if_match: etags(head, self.if_match),
+            if_none_match: etags(head, self.if_none_match),
+            if_modified_since: date(head, self.if_modified_since)?,
+            if_unmodified_since: date(head, self.if_unmodified_since)?,
+            if_tags: tags.map(|text| TagExpression::parse_as(self.if_tags, text)).transpose()?,
+            ..Preconditions::default()
+        })
+    }
+}
+
+/// Several lines of one header are one list.
+fn etags(head: &Head, name: &str) -> Option<ETagCondition> {
+    let mut lines = head.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    let first = lines.next()?;
+    match lines.next() {
+        None => ETagCondition::parse(first),
+        Some(second) => {
+            let all: Vec<&str> = [first, second].into_iter().chain(lines).collect();
+            ETagCondition::parse(&all.join(","))
+        }
+    }
+}
+
+/// A date that cannot be read is no condition, as HTTP wants it; two dates are an error.
+fn date(head: &Head, name: &'static str) -> Result<Option<Timestamp>, Failure> {
+    let Some(text) = head.header(name) else { return Ok(None) };
+    let parsed = Timestamp::parse_http_date(text);
+    let is_list = parsed.is_none() && text.matches("GMT").count() > 1;
+    if is_list || head.headers.get_all(name).iter().nth(1).is_some() {
+        return Err(Failure::invalid_header(spelled(name), text));
+    }
+    Ok(parsed)
+}
+
+/// A lease id is a GUID, whatever the lease says.
+pub fn lease_id(head: &Head, name: &'static str) -> Result<Option<LeaseId>, Failure> {
+    match head.header(name) {
+        None => Ok(None),
+        Some(text) => LeaseId::parse(text).map(Some).ok_or_else(|| Failure::invalid_header(name, text)),
+    }
+}
+
+/// A negative number is InvalidInput where pages are written, an invalid header where they are copied (recorded).
+fn sequence_number(head: &Head, name: &'static str, row: &Row) -> Result<Option<u64>, Failure> {
+    match head.header(name) {
+        Some(text) if text.starts_with('-') && !row.source => Err(ErrorCode::InvalidInput.into()),
+        _ => head.number(name),
+    }
+}
+
+#[cfg(test)]
+mod tests;

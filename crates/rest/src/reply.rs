@@ -1,0 +1,160 @@
+//! What an operation answers, before the headers that every answer has are added.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use lazuli_model::error::Failure;
+use lazuli_model::etag::ETag;
+use lazuli_model::time::Timestamp;
+use lazuli_service::download::Download;
+
+use crate::headers;
+use crate::response_body::ResponseBody;
+
+pub struct Reply {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: ResponseBody,
+    /// Set on refusals: status, code and body are made from it when the answer leaves.
+    pub(crate) refusal: Option<Failure>,
+}
+
+impl Reply {
+    pub fn new(status: u16) -> Self {
+        Self { status, headers: HeaderMap::with_capacity(24), body: ResponseBody::Empty, refusal: None }
+    }
+
+    /// A refusal that carries headers of its own, such as the Content-Range of a 416. Without any,
+    /// an operation just returns the failure.
+    pub fn refused(failure: Failure) -> Self {
+        Self { status: failure.status(), refusal: Some(failure), ..Self::new(0) }
+    }
+
+    pub fn xml(status: u16, document: impl Into<Bytes>) -> Self {
+        let mut reply = Self::new(status);
+        reply.body = ResponseBody::full(document.into());
+        reply.header(headers::CONTENT_TYPE, "application/xml")
+    }
+
+    /// A value that no header can hold is left out.
+    #[must_use]
+    pub fn header(mut self, name: &'static str, value: impl IntoHeader) -> Self {
+        if let Some(value) = value.into_header() {
+            self.headers.insert(HeaderName::from_static(name), value);
+        }
+        self
+    }
+
+    #[must_use]
+    pub fn maybe<V: IntoHeader>(self, name: &'static str, value: Option<V>) -> Self {
+        match value {
+            Some(value) => self.header(name, value),
+            None => self,
+        }
+    }
+
+    /// ETag and Last-Modified, which always go together.
+    #[must_use]
+    pub fn etag(self, etag: ETag, last_modified: Timestamp) -> Self {
+        self.header(headers::ETAG, etag.quoted()).header(headers::LAST_MODIFIED, last_modified.rfc1123())
+    }
+
+    #[must_use]
+    pub fn md5(self, name: &'static str, digest: Option<[u8; 16]>) -> Self {
+        self.maybe(name, digest.map(|digest| BASE64_STANDARD.encode(digest)))
+    }
+
+    /// The eight bytes of a CRC-64 go least significant first.
+    #[must_use]
+    pub fn crc64(self, name: &'static str, crc64: Option<u64>) -> Self {
+        self.maybe(name, crc64.map(|crc64| BASE64_STANDARD.encode(crc64.to_le_bytes())))
+    }
+
+    #[must_use]
+    pub fn metadata<N: AsRef<str>, V: AsRef<str>>(mut self, pairs: impl IntoIterator<Item = (N, V)>) -> Self {
+        for (name, value) in pairs {
+            let name = format!("{}{}", headers::X_MS_META_PREFIX, name.as_ref());
+            let pair =
+                (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_bytes(value.as_ref().as_bytes()));
+            if let (Ok(name), Ok(value)) = pair {
+                self.headers.append(name, value);
+            }
+        }
+        self
+    }
+
+    #[must_use]
+    pub fn bytes(mut self, body: Bytes) -> Self {
+        self.body = ResponseBody::full(body);
+        self
+    }
+
+    #[must_use]
+    pub fn download(mut self, download: Download) -> Self {
+        self.body = ResponseBody::download(download);
+        self
+    }
+}
+
+impl From<Failure> for Reply {
+    fn from(failure: Failure) -> Self {
+        Self::refused(failure)
+    }
+}
+
+/// What can stand in a header.
+pub trait IntoHeader {
+    fn into_header(self) -> Option<HeaderValue>;
+}
+
+impl IntoHeader for &str {
+    fn into_header(self) -> Option<HeaderValue> {
+        HeaderValue::from_bytes(self.as_bytes()).ok()
+    }
+}
+
+impl IntoHeader for String {
+    fn into_header(self) -> Option<HeaderValue> {
+        HeaderValue::from_maybe_shared(Bytes::from(self)).ok()
+    }
+}
+
+impl IntoHeader for &String {
+    fn into_header(self) -> Option<HeaderValue> {
+        self.as_str().into_header()
+    }
+}
+
+impl IntoHeader for HeaderValue {
+    fn into_header(self) -> Option<HeaderValue> {
+        Some(self)
+    }
+}
+
+impl IntoHeader for bool {
+    fn into_header(self) -> Option<HeaderValue> {
+        Some(HeaderValue::from_static(if self { "true" } else { "false" }))
+    }
+}
+
+impl IntoHeader for u64 {
+    fn into_header(self) -> Option<HeaderValue> {
+        Some(HeaderValue::from(self))
+    }
+}
+
+impl IntoHeader for u32 {
+    fn into_header(self) -> Option<HeaderValue> {
+        Some(HeaderValue::from(self))
+    }
+}
+
+impl IntoHeader for lazuli_model::admission::LeaseId {
+    fn into_header(self) -> Option<HeaderValue> {
+        self.to_string().into_header()
+    }
+}
+
+#[cfg(test)]
+mod tests;
