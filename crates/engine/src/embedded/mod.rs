@@ -1,56 +1,265 @@
-//! placeholder
-use crate::error::EngineError;
-use crate::key::{KeyRange, Value};
-use crate::store::{Group, Row, Step};
-use crate::txn::Ticks;
+//! The engine on local disk: an LSM tree with a log (fjall) for keys and values.
+//!
+//! Of fjall only this is used: plain atomic batches from one thread, a sync with each, and snapshots.
 
-pub(crate) struct Embedded {}
-pub(crate) struct EmbeddedSnapshot {}
+mod directory;
+mod journal;
+mod marker;
+mod open;
+mod superblock;
+
+use crate::error::{Corrupt, EngineError};
+use crate::extent::ExtentOptions;
+use crate::key::{Key, KeyRange, Value};
+use crate::limits::{OWN, WIDE};
+use crate::store::{Group, Row, Step};
+use crate::txn::{Ticks, Write};
+use directory::Directory;
+use fjall::config::{BlockSizePolicy, CompressionPolicy};
+use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
+use marker::{Kind, Marker};
+use parking_lot::Mutex;
+use std::path::Path;
+use std::sync::Arc;
+use superblock::{Noted, Superblock};
+
+pub use open::OpenError;
+pub(crate) use open::open;
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Memory for blocks of tables.
+    pub cache_bytes: u64,
+    /// Memory for what is not yet in a table, for each of the two large keyspaces.
+    pub memtable_bytes: u64,
+    pub extents: ExtentOptions,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { cache_bytes: 64 << 20, memtable_bytes: 32 << 20, extents: ExtentOptions::default() }
+    }
+}
+
+/// Few and fixed; a key's first byte says where it lives.
+struct Spaces {
+    own: Keyspace,
+    rows: Keyspace,
+    wide: Keyspace,
+    // Last, so that it is dropped last.
+    db: Database,
+}
+
+impl Spaces {
+    fn open(path: &Path, options: &Options) -> fjall::Result<Self> {
+        let db = Database::builder(path)
+            .cache_size(options.cache_bytes)
+            .worker_threads(1)
+            .max_journaling_size(128 << 20)
+            // Marks must be found in the raw log.
+            .journal_compression(CompressionType::None)
+            .open()?;
+        let create = |memtable: u64, block: u32| {
+            move || {
+                KeyspaceCreateOptions::default()
+                    .max_memtable_size(memtable)
+                    .data_block_size_policy(BlockSizePolicy::all(block))
+                    .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+            }
+        };
+        let own = db.keyspace("own", create(8 << 20, 4 << 10))?;
+        let rows = db.keyspace("rows", create(options.memtable_bytes, 4 << 10))?;
+        let wide = db.keyspace("wide", create(options.memtable_bytes, 32 << 10))?;
+        Ok(Self { own, rows, wide, db })
+    }
+
+    fn of(&self, key: &[u8]) -> &Keyspace {
+        match key.first() {
+            Some(&OWN) => &self.own,
+            Some(&WIDE) => &self.wide,
+            _ => &self.rows,
+        }
+    }
+}
+
+pub(crate) struct Embedded {
+    spaces: Arc<Spaces>,
+    superblock: Superblock,
+    noted: Mutex<Noted>,
+    _directory: Directory,
+}
 
 impl Embedded {
-    pub fn apply(&self, _group: Group) -> Result<(), EngineError> {
-        Err(EngineError::Unavailable("not built"))
+    fn new(spaces: Arc<Spaces>, superblock: Superblock, noted: Noted, directory: Directory) -> Self {
+        Self { spaces, superblock, noted: Mutex::new(noted), _directory: directory }
     }
-    pub fn snapshot(&self, _seq: u64) -> EmbeddedSnapshot {
-        EmbeddedSnapshot {}
+
+    pub fn apply(&self, group: Group) -> Result<(), EngineError> {
+        let id = self.noted.lock().id;
+        let spaces = &*self.spaces;
+        let mut batch = fjall::OwnedWriteBatch::with_capacity(spaces.db.clone(), group.writes.len() + 2)
+            .durability(Some(PersistMode::SyncData));
+        // First and last in the batch, as it lies in the log.
+        let begin = stamped(group.last, &marker::begin_value(&group, id));
+        batch.insert(&spaces.own, marker::begin_key(&group), begin);
+        let end = Marker::of(&group, Kind::End).encode(id);
+        for (seq, write) in group.writes {
+            match write {
+                Write::Put(key, value) => batch.insert(spaces.of(&key), key, stamped(seq, &value)),
+                Write::Delete(key) => batch.remove(spaces.of(&key), key),
+            }
+        }
+        batch.insert(&spaces.own, marker::END_ROW, stamped(group.last, &end));
+        batch.commit().map_err(|error| {
+            tracing::error!(%error, "the log could not be written");
+            EngineError::Unknown
+        })
     }
-    pub fn note(&self, _seq: u64, _now: Ticks, _clean: bool) -> Result<(), EngineError> {
+
+    pub fn snapshot(&self, seq: u64) -> EmbeddedSnapshot {
+        EmbeddedSnapshot::new(self.spaces.clone(), seq)
+    }
+
+    pub fn note(&self, seq: u64, now: Ticks, clean: bool) -> Result<(), EngineError> {
+        let mut noted = self.noted.lock();
+        let next = Noted { generation: noted.generation + 1, seq, now, clean, ..*noted };
+        self.superblock.write(next).map_err(|error| {
+            tracing::error!(%error, "the superblock could not be written");
+            EngineError::Unavailable("the superblock could not be written")
+        })?;
+        *noted = next;
         Ok(())
     }
+}
+
+/// Every value is stored behind the sequence number of the commit that wrote it.
+fn stamped(seq: u64, value: &[u8]) -> Value {
+    let mut bytes = Vec::with_capacity(8 + value.len());
+    bytes.extend_from_slice(&seq.to_be_bytes());
+    bytes.extend_from_slice(value);
+    bytes.into()
+}
+
+fn unstamped(stored: Value) -> Result<(u64, Value), EngineError> {
+    let Some(seq) = stored.first_chunk() else {
+        return Err(EngineError::Corrupt(Corrupt("a stored value is too short".into())));
+    };
+    Ok((u64::from_be_bytes(*seq), stored.slice(8..)))
+}
+
+pub(crate) struct EmbeddedSnapshot {
+    snapshot: fjall::Snapshot,
+    spaces: Arc<Spaces>,
+    seq: u64,
 }
 
 impl EmbeddedSnapshot {
+    fn new(spaces: Arc<Spaces>, seq: u64) -> Self {
+        Self { snapshot: spaces.db.snapshot(), spaces, seq }
+    }
+
     pub fn seq(&self) -> u64 {
-        0
+        self.seq
     }
-    pub fn get(&self, _key: &[u8]) -> Result<Option<(u64, Value)>, EngineError> {
-        Ok(None)
+
+    pub fn get(&self, key: &[u8]) -> Result<Option<(u64, Value)>, EngineError> {
+        let stored = self.snapshot.get(self.spaces.of(key), key).map_err(read_failed)?;
+        stored.map(|stored| unstamped(stored.into())).transpose()
     }
+
     pub fn walk(
         &self,
-        _range: &KeyRange,
-        _reverse: bool,
-        _visit: &mut dyn FnMut(Row) -> Step,
+        range: &KeyRange,
+        reverse: bool,
+        visit: &mut dyn FnMut(Row) -> Step,
     ) -> Result<(), EngineError> {
+        let mut parts = self.parts(range);
+        if reverse {
+            parts.reverse();
+        }
+        let mut from: Option<Key> = None;
+        for (space, mut part) in parts {
+            if let Some(from) = from.take_if(|from| part.end.as_ref().is_none_or(|end| end > from)) {
+                part.start = part.start.max(from);
+            } else if from.is_some() {
+                continue;
+            }
+            match self.walk_part(space, part, reverse, visit)? {
+                Walked::Stopped => return Ok(()),
+                Walked::Through(seek) => from = seek,
+            }
+        }
         Ok(())
+    }
+
+    fn walk_part(
+        &self,
+        space: &Keyspace,
+        mut part: KeyRange,
+        reverse: bool,
+        visit: &mut dyn FnMut(Row) -> Step,
+    ) -> Result<Walked, EngineError> {
+        'seek: loop {
+            if part.end.as_ref().is_some_and(|end| *end <= part.start) {
+                return Ok(Walked::Through(Some(part.start)));
+            }
+            let mut rows = match &part.end {
+                Some(end) => self.snapshot.range(space, &part.start[..]..&end[..]),
+                None => self.snapshot.range(space, &part.start[..]..),
+            };
+            while let Some(row) = if reverse { rows.next_back() } else { rows.next() } {
+                let (key, stored) = row.into_inner().map_err(read_failed)?;
+                let (seq, value) = unstamped(stored.into())?;
+                match visit(Row { key: key.into(), seq, value }) {
+                    Step::Next => {}
+                    Step::Stop => return Ok(Walked::Stopped),
+                    Step::Seek(key) => {
+                        part.start = key;
+                        continue 'seek;
+                    }
+                }
+            }
+            return Ok(Walked::Through(None));
+        }
+    }
+
+    /// The range cut where keyspaces meet, in order.
+    fn parts(&self, range: &KeyRange) -> Vec<(&Keyspace, KeyRange)> {
+        let mut parts = Vec::with_capacity(1);
+        let mut start = range.start.clone();
+        loop {
+            let first = start.first().copied();
+            let border = match first {
+                None | Some(OWN) => OWN + 1,
+                Some(WIDE) => WIDE + 1,
+                Some(first) if first < WIDE => WIDE,
+                Some(_) => {
+                    parts.push((&self.spaces.rows, KeyRange { start, end: range.end.clone() }));
+                    return parts;
+                }
+            };
+            let border = Key::copy_from_slice(&[border]);
+            let space = if first.is_none() { &self.spaces.own } else { self.spaces.of(&start) };
+            if range.end.as_ref().is_some_and(|end| *end <= border) {
+                parts.push((space, KeyRange { start, end: range.end.clone() }));
+                return parts;
+            }
+            parts.push((space, KeyRange { start, end: Some(border.clone()) }));
+            start = border;
+        }
     }
 }
 
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    pub extents: crate::extent::ExtentOptions,
+enum Walked {
+    Stopped,
+    /// To the end of the part; the key to go on at, when it lies behind that end.
+    Through(Option<Key>),
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    #[error("{0}")]
-    NotBuilt(&'static str),
-}
-
-pub(crate) fn open(
-    _dir: &std::path::Path,
-    _options: Options,
-    _host: crate::host::Host,
-) -> Result<crate::core::Core, OpenError> {
-    Err(OpenError::NotBuilt("embedded"))
+fn read_failed(error: fjall::Error) -> EngineError {
+    tracing::error!(%error, "a read failed");
+    match error {
+        fjall::Error::Io(_) => EngineError::Unavailable("a read from disk failed"),
+        error => EngineError::Corrupt(Corrupt(error.to_string())),
+    }
 }

@@ -13,16 +13,17 @@ pub use random::Random;
 pub struct Host {
     pub clock: Clock,
     pub random: Random,
+    pub disk: disk::Disk,
 }
 
 impl Host {
     /// The machine's own clock, random source and disk.
     pub fn real() -> Self {
-        Self { clock: Clock::Real, random: Random::from_os() }
+        Self { clock: Clock::Real, random: Random::from_os(), disk: disk::Disk::Real }
     }
 
     /// A clock that stands still until it is moved, and random numbers that repeat from run to run.
     pub fn test() -> Self {
-        Self { clock: Clock::manual(), random: Random::seeded(0x4c61_7a75_6c69) }
+        Self { clock: Clock::manual(), random: Random::seeded(0x4c61_7a75_6c69), disk: disk::Disk::Real }
     }
 }

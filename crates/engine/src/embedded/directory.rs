@@ -1,0 +1,110 @@
+//! The data directory: who holds it, and which format it is in.
+//!
+//! ```text
+//! LOCK         held while an engine has the directory open
+//! FORMAT       the version of everything below; written last when a directory is made
+//! NEW          there while a directory is being made; what is beside it holds nothing yet
+//! superblock   how far the engine came
+//! kv/          the log and the tables
+//! ext/         extents
+//! ```
+
+use super::OpenError;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The format that this program writes.
+const FORMAT: u32 = 1;
+const HEAD: &str = "lazuli data, format ";
+
+#[derive(Debug)]
+pub(super) struct Directory {
+    path: PathBuf,
+    /// Held until dropped.
+    _lock: File,
+}
+
+impl Directory {
+    /// Takes the directory, making it when it is missing.
+    pub fn take(path: &Path) -> Result<Self, OpenError> {
+        std::fs::create_dir_all(path).map_err(|error| OpenError::io("create", path, error))?;
+        let lock = path.join("LOCK");
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&lock)
+            .map_err(|error| OpenError::io("open", &lock, error))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { path: path.to_owned(), _lock: file }),
+            Err(TryLockError::WouldBlock) => Err(OpenError::Locked(path.to_owned())),
+            Err(TryLockError::Error(error)) => Err(OpenError::io("lock", &lock, error)),
+        }
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Whether the directory is ready; if not, it is empty now and marked as being made.
+    pub fn is_made(&self) -> Result<bool, OpenError> {
+        let format = self.file("FORMAT");
+        match std::fs::read_to_string(&format) {
+            Ok(text) => self.check_format(&text).map(|()| true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.begin_making().map(|()| false),
+            Err(error) => Err(OpenError::io("read", &format, error)),
+        }
+    }
+
+    fn check_format(&self, text: &str) -> Result<(), OpenError> {
+        let found = text.strip_prefix(HEAD).and_then(|rest| rest.trim_end().parse::<u32>().ok());
+        match found {
+            Some(FORMAT) => Ok(()),
+            Some(found) if found > FORMAT => {
+                Err(OpenError::Newer { path: self.path.clone(), found, known: FORMAT })
+            }
+            _ => Err(OpenError::NotOurs(self.path.clone())),
+        }
+    }
+
+    fn begin_making(&self) -> Result<(), OpenError> {
+        let failed = |error| OpenError::io("prepare", &self.path, error);
+        let new = self.file("NEW");
+        if !new.try_exists().map_err(failed)? {
+            // Never touch a directory that somebody else filled.
+            for entry in std::fs::read_dir(&self.path).map_err(failed)? {
+                let name = entry.map_err(failed)?.file_name();
+                if name != "LOCK" && name != "lost+found" {
+                    return Err(OpenError::NotOurs(self.path.clone()));
+                }
+            }
+            File::create(&new).and_then(|_| self.sync()).map_err(failed)?;
+        }
+        for left in ["kv", "ext"] {
+            match std::fs::remove_dir_all(self.file(left)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything is in place and durable.
+    pub fn end_making(&self) -> Result<(), OpenError> {
+        let failed = |error| OpenError::io("prepare", &self.path, error);
+        let write = || {
+            let mut file = File::create(self.file("FORMAT.tmp"))?;
+            writeln!(file, "{HEAD}{FORMAT}")?;
+            file.sync_all()?;
+            std::fs::rename(self.file("FORMAT.tmp"), self.file("FORMAT"))?;
+            self.sync()?;
+            std::fs::remove_file(self.file("NEW"))
+        };
+        write().map_err(failed)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        File::open(&self.path)?.sync_all()
+    }
+}

@@ -1,0 +1,176 @@
+use super::*;
+use lazuli_engine::{KeyRange, Scan, SkipItem, SkipScan};
+
+contract!(
+    scans_go_both_ways,
+    scans_stop_at_limits_and_say_so,
+    scans_go_on_behind_a_key,
+    scans_cross_from_rows_to_wide_values_and_back,
+    a_scan_is_one_snapshot,
+    keys_only_has_versions,
+    skip_scans_fold_groups,
+    skip_scans_go_on_behind_entries_and_groups,
+    skip_scans_know_long_delimiters_and_edges,
+);
+
+pub fn all(prefix: &str) -> Scan {
+    Scan {
+        range: KeyRange::prefix(key(prefix)),
+        after: None,
+        limit: usize::MAX,
+        max_bytes: usize::MAX,
+        reverse: false,
+        keys_only: false,
+    }
+}
+
+async fn names(engine: &Engine, scan: Scan) -> (Vec<String>, bool) {
+    let page = engine.reader().await.unwrap().scan(scan).await.unwrap();
+    let names = page.items.iter().map(|(key, _)| String::from_utf8_lossy(key).into_owned()).collect();
+    (names, page.more)
+}
+
+async fn fill(engine: &Engine, names: &[&str]) {
+    write(engine, names.iter().map(|name| put(name, name)).collect()).await;
+}
+
+async fn scans_go_both_ways(place: Place) {
+    let engine = place.open();
+    fill(&engine, &["p/b", "p/a", "p", "p/c", "p0", "o", "p/"]).await;
+    assert_eq!(names(&engine, all("p/")).await.0, ["p/", "p/a", "p/b", "p/c"]);
+    assert_eq!(names(&engine, Scan { reverse: true, ..all("p/") }).await.0, ["p/c", "p/b", "p/a", "p/"]);
+    let range = KeyRange::new(key("p/a"), key("p/c"));
+    assert_eq!(names(&engine, Scan { range: range.clone(), ..all("") }).await.0, ["p/a", "p/b"]);
+    assert_eq!(names(&engine, Scan { range, reverse: true, ..all("") }).await.0, ["p/b", "p/a"]);
+    let empty = KeyRange::new(key("p/c"), key("p/a"));
+    assert_eq!(names(&engine, Scan { range: empty.clone(), ..all("") }).await, (vec![], false));
+    assert_eq!(names(&engine, Scan { range: empty, reverse: true, ..all("") }).await, (vec![], false));
+}
+
+async fn scans_stop_at_limits_and_say_so(place: Place) {
+    let engine = place.open();
+    fill(&engine, &["a", "b", "c"]).await;
+    assert_eq!(names(&engine, Scan { limit: 2, ..all("") }).await, (vec!["a".into(), "b".into()], true));
+    assert_eq!(names(&engine, Scan { limit: 3, ..all("") }).await.1, false);
+    assert_eq!(names(&engine, Scan { limit: 0, ..all("") }).await, (vec![], true));
+    // A page has at least one entry, or nothing would ever move on.
+    assert_eq!(names(&engine, Scan { max_bytes: 0, ..all("") }).await, (vec!["a".into()], true));
+    assert_eq!(names(&engine, Scan { max_bytes: 3, reverse: true, ..all("") }).await.0, ["c", "b"]);
+}
+
+async fn scans_go_on_behind_a_key(place: Place) {
+    let engine = place.open();
+    fill(&engine, &["p/a", "p/b", "p/c", "q"]).await;
+    let after = |name: &str, reverse| Scan { after: Some(key(name)), reverse, ..all("p/") };
+    assert_eq!(names(&engine, after("p/a", false)).await.0, ["p/b", "p/c"]);
+    assert_eq!(names(&engine, after("p/aa", false)).await.0, ["p/b", "p/c"]);
+    assert_eq!(names(&engine, after("p/b", true)).await.0, ["p/a"]);
+    assert_eq!(names(&engine, after("a", false)).await.0, ["p/a", "p/b", "p/c"]);
+    assert_eq!(names(&engine, after("z", true)).await.0, ["p/c", "p/b", "p/a"]);
+    assert_eq!(names(&engine, after("z", false)).await.0, [""; 0]);
+    assert_eq!(names(&engine, after("a", true)).await.0, [""; 0]);
+}
+
+async fn scans_cross_from_rows_to_wide_values_and_back(place: Place) {
+    let engine = place.open();
+    let sorted = ["a", "}", "~", "~1", "~2", "\u{7f}", "\u{80}"];
+    fill(&engine, &sorted).await;
+    assert_eq!(names(&engine, all("")).await.0, sorted);
+    let mut backwards = sorted;
+    backwards.reverse();
+    assert_eq!(names(&engine, Scan { reverse: true, ..all("") }).await.0, backwards);
+    assert_eq!(names(&engine, Scan { after: Some(key("~1")), ..all("") }).await.0, sorted[4..]);
+    let range = KeyRange::new(key("}"), key("~2"));
+    assert_eq!(names(&engine, Scan { range, ..all("") }).await.0, sorted[1..4]);
+}
+
+async fn a_scan_is_one_snapshot(place: Place) {
+    let engine = place.open();
+    fill(&engine, &["a", "b", "c"]).await;
+    let reader = engine.reader().await.unwrap();
+    write(&engine, vec![delete("a"), put("b", "new"), put("d", "new")]).await;
+    let page = reader.scan(all("")).await.unwrap();
+    let seen: Vec<_> = page.items.iter().map(|(key, entry)| (&key[..], &entry.value[..])).collect();
+    assert_eq!(seen, [(&b"a"[..], &b"a"[..]), (b"b", b"b"), (b"c", b"c")]);
+}
+
+async fn keys_only_has_versions(place: Place) {
+    let engine = place.open();
+    let version = write(&engine, vec![put("a", "value")]).await;
+    let reader = engine.reader().await.unwrap();
+    let page = reader.scan(Scan { keys_only: true, ..all("") }).await.unwrap();
+    assert_eq!(page.items, [(key("a"), Entry { version, value: Key::new() })]);
+}
+
+fn folded(prefix: &str, delimiter: &str) -> SkipScan {
+    SkipScan {
+        prefix: key(prefix),
+        delimiter: key(delimiter),
+        after: None,
+        limit: usize::MAX,
+        max_bytes: usize::MAX,
+    }
+}
+
+/// Entries as they are, groups with a star.
+async fn items(engine: &Engine, scan: SkipScan) -> (Vec<String>, bool) {
+    let page = engine.reader().await.unwrap().skip_scan(scan).await.unwrap();
+    let items = page.items.iter().map(|item| match item {
+        SkipItem::Entry(key, entry) => {
+            assert_eq!(key, &entry.value);
+            String::from_utf8_lossy(key).into_owned()
+        }
+        SkipItem::Group(key) => String::from_utf8_lossy(key).into_owned() + "*",
+    });
+    (items.collect(), page.more)
+}
+
+async fn skip_scans_fold_groups(place: Place) {
+    let engine = place.open();
+    let mut owned: Vec<String> = (0..500).map(|n| format!("p/big/{n:03}")).collect();
+    owned.extend((0..3).map(|n| format!("p/small/{n}")));
+    owned.extend(["p/a", "p/big", "p/z", "p/a/1", "p/", "q/1"].map(String::from));
+    fill(&engine, &owned.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let (found, more) = items(&engine, folded("p/", "/")).await;
+    assert_eq!(found, ["p/", "p/a", "p/a/*", "p/big", "p/big/*", "p/small/*", "p/z"]);
+    assert!(!more);
+    assert_eq!(items(&engine, folded("", "/")).await.0, ["p/*", "q/*"]);
+    assert_eq!(items(&engine, folded("p/big/", "/")).await.0.len(), 500);
+    assert_eq!(items(&engine, folded("p/", "")).await.0.len(), owned.len() - 1);
+}
+
+async fn skip_scans_go_on_behind_entries_and_groups(place: Place) {
+    let engine = place.open();
+    fill(&engine, &["p/a", "p/b/1", "p/b/2", "p/b/2/x", "p/b0", "p/c/1", "p/d"]).await;
+    let whole = items(&engine, folded("p/", "/")).await.0;
+    assert_eq!(whole, ["p/a", "p/b/*", "p/b0", "p/c/*", "p/d"]);
+    // Page by page, one item each, must give the same.
+    let mut paged: Vec<String> = vec![];
+    loop {
+        let after = paged.last().map(|name| key(name.trim_end_matches('*')));
+        let (found, more) = items(&engine, SkipScan { after, limit: 1, ..folded("p/", "/") }).await;
+        assert_eq!(found.len(), 1);
+        paged.extend(found);
+        assert_eq!(more, paged.len() < whole.len());
+        if !more {
+            break;
+        }
+    }
+    assert_eq!(paged, whole);
+    // Inside a group: the rest of it is still a group.
+    let inside = SkipScan { after: Some(key("p/b/1")), ..folded("p/", "/") };
+    assert_eq!(items(&engine, inside).await.0, ["p/b/*", "p/b0", "p/c/*", "p/d"]);
+}
+
+async fn skip_scans_know_long_delimiters_and_edges(place: Place) {
+    let engine = place.open();
+    fill(&engine, &["a", "a--b", "a-b", "a--c", "b--", "~w--1", "~w--2", "~x"]).await;
+    assert_eq!(items(&engine, folded("", "--")).await.0, ["a", "a--*", "a-b", "b--*", "~w--*", "~x"]);
+    assert_eq!(items(&engine, folded("none", "/")).await, (vec![], false));
+    let high = SkipScan { prefix: Key::from_static(&[0xFF]), ..folded("", "/") };
+    assert_eq!(items(&engine, high).await.0, [""; 0]);
+    write(&engine, vec![Write::Put(Key::from_static(&[0xFF, 0xFF]), Key::from_static(&[0xFF, 0xFF]))]).await;
+    let high = SkipScan { prefix: Key::new(), delimiter: Key::from_static(&[0xFF]), ..folded("", "") };
+    let page = engine.reader().await.unwrap().skip_scan(high).await.unwrap();
+    assert_eq!(page.items.last(), Some(&SkipItem::Group(Key::from_static(&[0xFF]))));
+}

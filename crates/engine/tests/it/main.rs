@@ -1,0 +1,3 @@
+//! The engine from outside. One binary, so that it links once.
+
+mod contract;
