@@ -8,7 +8,7 @@ use std::{
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use super::{ExtentStats, MAX_CHUNK, gone, out_of_range, pin::Pins};
+use super::{ExtentStats, gone, out_of_range, pin::Pins};
 use crate::{crc::crc64, error::EngineError, txn::ChunkId};
 
 #[derive(Default)]
@@ -43,16 +43,17 @@ enum Stage {
 }
 
 impl MemoryExtents {
-    pub fn write(&self, payload: Bytes) -> Result<(ChunkId, u64), EngineError> {
-        if payload.len() > MAX_CHUNK {
-            return Err(EngineError::TooLarge("chunk"));
-        }
+    pub fn write(&self, parts: &[Bytes]) -> (ChunkId, u64) {
+        let payload = match parts {
+            [one] => one.clone(),
+            parts => parts.concat().into(),
+        };
         let crc64 = crc64(&payload);
         let mut state = self.state.lock();
         state.next += 1;
         let id = ChunkId(u128::from(state.next) << 64);
         state.chunks.insert(id, Slot { payload, stage: Stage::Written });
-        Ok((id, crc64))
+        (id, crc64)
     }
 
     pub fn read(&self, id: ChunkId, range: Range<u32>) -> Result<Bytes, EngineError> {

@@ -4,8 +4,17 @@
 //! reachable, the commit that names it in `release` gives it back. Bytes are on stable storage before
 //! the rows that point to them, so a crash leaves garbage, never a dangling row.
 
+mod collect;
+mod file;
 mod memory;
+mod open;
 mod pin;
+mod record;
+mod rows;
+mod store;
+mod table;
+#[cfg(test)]
+mod tests;
 
 use std::{ops::Range, sync::Arc};
 
@@ -19,6 +28,7 @@ use crate::{
 };
 use memory::MemoryExtents;
 pub use pin::Pin;
+use store::FileExtents;
 
 /// The longest payload of a chunk.
 pub const MAX_CHUNK: usize = 4 << 20;
@@ -64,6 +74,8 @@ impl Default for ExtentOptions {
 pub struct ExtentStats {
     pub extents: u64,
     pub free_extents: u64,
+    /// Extents that hold a live chunk which cannot be read.
+    pub damaged_extents: u64,
     /// Bytes of chunks that rows point to.
     pub live_bytes: u64,
     /// Bytes of all extents, used or not.
@@ -88,6 +100,7 @@ pub struct Extents(Arc<Kind>);
 
 enum Kind {
     Memory(MemoryExtents),
+    File(FileExtents),
 }
 
 /// A chunk that is written and not yet published. Dropped before that, its bytes become garbage.
@@ -103,6 +116,7 @@ impl Drop for Written {
     fn drop(&mut self) {
         match &*self.extents.0 {
             Kind::Memory(memory) => memory.abandon(self.id),
+            Kind::File(store) => store.abandon(self.id),
         }
     }
 }
@@ -121,49 +135,107 @@ impl Extents {
     /// `rows` are all rows under [`EXTENT_ROWS`]; `salt` is random, so that no two openings ever make
     /// the same chunk id. No extent is read and none is created here.
     pub(crate) fn open(
-        _dir: Dir,
-        _options: ExtentOptions,
-        _salt: u32,
-        _rows: Vec<(Key, Value)>,
-        _lookup: Arc<dyn Rows>,
+        dir: Dir,
+        options: ExtentOptions,
+        salt: u32,
+        rows: Vec<(Key, Value)>,
+        lookup: Arc<dyn Rows>,
     ) -> Result<Self, EngineError> {
-        Ok(Self::memory())
+        let store = FileExtents::open(dir, options, u64::from(salt), &rows, lookup)?;
+        Ok(Self(Arc::new(Kind::File(store))))
     }
 
     /// Takes bytes into an open extent. They are neither synced nor published when this returns.
     pub async fn write(&self, payload: Bytes) -> Result<Written, EngineError> {
-        let len = payload.len() as u32;
-        let (id, crc64) = match &*self.0 {
-            Kind::Memory(memory) => memory.write(payload)?,
-        };
-        Ok(Written { id, len, crc64, extents: self.clone() })
+        self.write_parts(vec![payload]).await
+    }
+
+    /// The same for a payload that comes in parts; they are not put together in memory.
+    pub async fn write_parts(&self, parts: Vec<Bytes>) -> Result<Written, EngineError> {
+        let len: usize = parts.iter().map(Bytes::len).sum();
+        if len > MAX_CHUNK {
+            return Err(EngineError::TooLarge("chunk"));
+        }
+        let len = len as u32;
+        match &*self.0 {
+            Kind::Memory(memory) => Ok(self.guard(memory.write(&parts), len)),
+            Kind::File(store) => match store.write_at_once(&parts, len) {
+                Some(written) => written.map(|written| self.guard(written, len)),
+                None => {
+                    // The guard is made where the write ends: whoever stops waiting drops it there.
+                    let extents = self.clone();
+                    let write = move || match &*extents.0 {
+                        Kind::File(store) => {
+                            store.write(&parts, len, None).map(|written| extents.guard(written, len))
+                        }
+                        Kind::Memory(_) => Err(EngineError::Unavailable("not in a file")),
+                    };
+                    blocking(write).await
+                }
+            },
+        }
+    }
+
+    fn guard(&self, (id, crc64): (ChunkId, u64), len: u32) -> Written {
+        Written { id, len, crc64, extents: self.clone() }
     }
 
     /// The bytes of a range of a chunk, verified. Whoever may race with the chunk's release holds a [`Pin`].
     pub async fn read(&self, id: ChunkId, range: Range<u32>) -> Result<Bytes, EngineError> {
         match &*self.0 {
             Kind::Memory(memory) => memory.read(id, range),
+            Kind::File(store) => match store.read_at_once(id, range.clone()) {
+                Some(read) => read,
+                None => {
+                    let extents = self.clone();
+                    let read = move || match &*extents.0 {
+                        Kind::File(store) => store.read(id, range),
+                        Kind::Memory(memory) => memory.read(id, range),
+                    };
+                    blocking(read).await
+                }
+            },
         }
     }
 
     pub fn stats(&self) -> ExtentStats {
         match &*self.0 {
             Kind::Memory(memory) => memory.stats(),
+            Kind::File(store) => store.stats(),
         }
     }
 
     pub fn pin(&self) -> Pin {
         match &*self.0 {
             Kind::Memory(memory) => memory.pins.pin(),
+            Kind::File(store) => store.pins.pin(),
         }
     }
 
     /// For `Engine::commit`, before the transaction is queued: makes the bytes durable together with those
     /// of everybody else who waits, so that the committer itself hardly ever has to.
-    pub(crate) async fn flush(&self, _publish: &[ChunkId]) -> Result<(), EngineError> {
-        match &*self.0 {
-            Kind::Memory(_) => Ok(()),
+    pub(crate) async fn flush(&self, publish: &[ChunkId]) -> Result<(), EngineError> {
+        let Kind::File(store) = &*self.0 else { return Ok(()) };
+        let files = store.table.lock().unsynced(publish);
+        let mut syncs = Vec::new();
+        // In order of their numbers (as `unsynced` gives them): two who wait for the same two files do not
+        // wait for each other.
+        for (file, ticket) in &files {
+            let turn = file.sync_queue.lock().await;
+            if !file.is_synced(*ticket) {
+                let (extents, file, ticket) = (self.clone(), file.clone(), *ticket);
+                let sync = move || match &*extents.0 {
+                    Kind::File(store) => store.sync_file(&file, ticket),
+                    Kind::Memory(_) => Ok(()),
+                };
+                syncs.push((turn, tokio::task::spawn_blocking(sync)));
+            }
         }
+        let mut result = Ok(());
+        for (_turn, sync) in syncs {
+            result = result.and(sync.await.unwrap_or(Err(ENDED_EARLY)));
+        }
+        result
     }
 
     /// Committer, per transaction: takes the chunks from their guards. False when one is not there to be
@@ -171,27 +243,30 @@ impl Extents {
     pub(crate) fn claim(&self, publish: &[ChunkId]) -> bool {
         match &*self.0 {
             Kind::Memory(memory) => memory.claim(publish),
+            Kind::File(store) => store.table.lock().claim(publish),
         }
     }
 
     /// Committer, once per group, before the rows: the bytes of claimed chunks are durable when this returns.
     /// After an error the engine must stop for good.
-    pub(crate) fn sync(&self, _publish: &[ChunkId]) -> Result<(), EngineError> {
+    pub(crate) fn sync(&self, publish: &[ChunkId]) -> Result<(), EngineError> {
         match &*self.0 {
             Kind::Memory(_) => Ok(()),
+            Kind::File(store) => store.sync(publish),
         }
     }
 
     /// Committer, once per group: the rows that must be in the same atomic batch. `lookup` gives the
-    /// committed value of a key of ours (without version prefix).
+    /// committed value of a key of ours (without version prefix). After an error the engine must stop.
     pub(crate) fn rows(
         &self,
-        _publish: &[ChunkId],
-        _release: &[ChunkId],
-        _lookup: &dyn Fn(&[u8]) -> Result<Option<Value>, EngineError>,
+        publish: &[ChunkId],
+        release: &[ChunkId],
+        lookup: &dyn Fn(&[u8]) -> Result<Option<Value>, EngineError>,
     ) -> Result<Vec<Write>, EngineError> {
         match &*self.0 {
             Kind::Memory(_) => Ok(Vec::new()),
+            Kind::File(store) => store.rows(publish, release, lookup),
         }
     }
 
@@ -199,6 +274,11 @@ impl Extents {
     pub(crate) fn committed(&self, publish: &[ChunkId], release: &[ChunkId]) {
         match &*self.0 {
             Kind::Memory(memory) => memory.committed(publish, release),
+            Kind::File(store) => {
+                if !publish.is_empty() || !release.is_empty() {
+                    store.committed(publish);
+                }
+            }
         }
     }
 
@@ -206,19 +286,37 @@ impl Extents {
     pub(crate) fn aborted(&self, publish: &[ChunkId]) {
         match &*self.0 {
             Kind::Memory(memory) => memory.aborted(publish),
+            Kind::File(store) => store.table.lock().aborted(publish, &store.pins),
         }
     }
 
     /// Starts the collector's thread; it sleeps until there is something to collect.
-    pub(crate) fn start_collector(&self, _commit: CommitCopies) {}
+    pub(crate) fn start_collector(&self, commit: CommitCopies) {
+        collect::start(self, commit);
+    }
 
     /// Ends the collector and waits for it. The committer must still be running.
-    pub(crate) fn stop_collector(&self) {}
+    pub(crate) fn stop_collector(&self) {
+        if let Kind::File(store) = &*self.0 {
+            store.collector.stop();
+        }
+    }
 
     /// Why the extents take no more writes: a write or a sync failed. The engine must stop then, too.
     pub(crate) fn failed(&self) -> Option<&'static str> {
-        None
+        match &*self.0 {
+            Kind::Memory(_) => None,
+            Kind::File(store) => store.failed(),
+        }
     }
+}
+
+const ENDED_EARLY: EngineError = EngineError::Unavailable("the runtime is shutting down");
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, EngineError> + Send + 'static,
+) -> Result<T, EngineError> {
+    tokio::task::spawn_blocking(work).await.unwrap_or(Err(ENDED_EARLY))
 }
 
 fn gone(id: ChunkId) -> EngineError {
