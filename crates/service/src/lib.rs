@@ -24,6 +24,7 @@ use lazuli_model::version::ApiVersion;
 
 pub use body::{Body, BodyError};
 pub use fault::{Answer, Fault};
+pub use lazuli_engine::crc64;
 
 /// Settings of the meaning, whatever the wire.
 #[derive(Clone, Debug)]
@@ -97,4 +98,9 @@ pub struct Context {
 
 pub(crate) fn fresh_lease_id() -> LeaseId {
     LeaseId(uuid::Uuid::new_v4())
+}
+
+pub fn md5(bytes: &[u8]) -> [u8; 16] {
+    use md5::Digest as _;
+    md5::Md5::digest(bytes).into()
 }

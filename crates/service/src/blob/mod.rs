@@ -32,7 +32,7 @@ pub use lease_blob::LeaseBlob;
 pub use lease_container::LeaseContainer;
 pub use list_blobs::{BlobList, BlobListItem, ListBlobs};
 pub use list_containers::{ContainerList, ListContainers};
-pub use put_blob::{PutBlockBlob, Stored};
+pub use put_blob::{BlobProperties, PutBlockBlob, Stored};
 pub use put_block::{BlockStored, PutBlock};
 pub use put_block_list::{BlockSource, PutBlockList};
 pub use set_blob_metadata::SetBlobMetadata;

@@ -24,7 +24,18 @@ pub struct Digests {
 
 impl Digests {
     pub fn verify(&self, uploaded: &Uploaded) -> Result<(), Failure> {
-        if let (Some(sent), Some(found)) = (self.md5, uploaded.md5)
+        self.compare(uploaded.md5, uploaded.crc64)
+    }
+
+    /// Checks a body that is in memory; gives its CRC-64.
+    pub fn verify_bytes(&self, bytes: &[u8]) -> Result<u64, Failure> {
+        let crc64 = crate::crc64(bytes);
+        self.compare(self.md5.map(|_| crate::md5(bytes)), crc64)?;
+        Ok(crc64)
+    }
+
+    fn compare(&self, md5: Option<[u8; 16]>, crc64: u64) -> Result<(), Failure> {
+        if let (Some(sent), Some(found)) = (self.md5, md5)
             && sent != found
         {
             return Err(Failure::new(ErrorCode::Md5Mismatch)
@@ -32,11 +43,11 @@ impl Digests {
                 .detail("ServerCalculatedMd5", BASE64.encode(found)));
         }
         if let Some(sent) = self.crc64
-            && sent != uploaded.crc64
+            && sent != crc64
         {
             return Err(Failure::new(ErrorCode::Crc64Mismatch)
                 .detail("UserSpecifiedCrc", BASE64.encode(sent.to_le_bytes()))
-                .detail("ServerCalculatedCrc", BASE64.encode(uploaded.crc64.to_le_bytes())));
+                .detail("ServerCalculatedCrc", BASE64.encode(crc64.to_le_bytes())));
         }
         Ok(())
     }

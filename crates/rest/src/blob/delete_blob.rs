@@ -1,0 +1,43 @@
+//! Delete Blob.
+
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_service::blob::{DeleteBlob, DeleteSnapshots};
+
+use crate::call::Call;
+use crate::decode;
+use crate::front::unwrap;
+use crate::headers;
+use crate::reply::Reply;
+
+pub async fn delete_blob(call: Call) -> Result<Reply, Failure> {
+    let snapshot = decode::snapshot(&call.head, call.row)?;
+    let snapshots = delete_snapshots(&call)?;
+    if snapshot.is_some() && snapshots.is_some() {
+        let text = call.head.query("snapshot").unwrap_or_default();
+        return Err(Failure::invalid_query(
+            "snapshot",
+            text,
+            "This operation is only allowed on the root blob. Snapshot should not be provided.",
+        ));
+    }
+    match call.head.query("deletetype") {
+        None => {}
+        // Nothing is ever kept after a delete, so there is nothing to delete for good.
+        Some(text) if text.eq_ignore_ascii_case("permanent") => {
+            return Err(ErrorCode::PermanentDeleteIsOff.into());
+        }
+        Some(text) => return Err(Failure::invalid_query("deletetype", text, "")),
+    }
+    let input = DeleteBlob { at: call.blob(), snapshot, preconditions: call.preconditions()?, snapshots };
+    input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    Ok(Reply::new(202).header(headers::X_MS_DELETE_TYPE_PERMANENT, true))
+}
+
+fn delete_snapshots(call: &Call) -> Result<Option<DeleteSnapshots>, Failure> {
+    match call.head.header(headers::X_MS_DELETE_SNAPSHOTS) {
+        None => Ok(None),
+        Some(text) if text.eq_ignore_ascii_case("include") => Ok(Some(DeleteSnapshots::Include)),
+        Some(text) if text.eq_ignore_ascii_case("only") => Ok(Some(DeleteSnapshots::Only)),
+        Some(text) => Err(Failure::invalid_header(headers::X_MS_DELETE_SNAPSHOTS, text)),
+    }
+}

@@ -1,0 +1,191 @@
+//! Get Blob, Get Blob Properties, Get Blob Metadata.
+
+use lazuli_model::admission::lease;
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_service::blob::{Found, GetBlob, GetBlobProperties};
+use lazuli_service::download::Download;
+use lazuli_service::record::blob::{BlobType, Tier};
+
+use super::properties::{customer_key, refuse_structured_body, show_customer_key};
+use crate::call::Call;
+use crate::decode;
+use crate::front::unwrap;
+use crate::headers;
+use crate::reply::Reply;
+
+/// The longest range whose hash is computed on the way.
+const HASHED_RANGE: u64 = 4 * 1024 * 1024;
+
+pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
+    refuse_structured_body(&call.head)?;
+    let wanted = RangeHash::read(&call)?;
+    let range = decode::range(&call.head);
+    let input = GetBlob { properties: properties(&call)?, range };
+    let (found, content) = input.execute(&call.services, &call.context, call.row).await.map_err(unwrap)?;
+    let length = found.blob.length();
+    let (at, mut download) = match content {
+        Ok(content) => content,
+        Err(failure) => {
+            return Ok(Reply::refused(failure).header(headers::CONTENT_RANGE, format!("bytes */{length}")));
+        }
+    };
+    if wanted != RangeHash::None && (range.is_none() || at.end - at.start > HASHED_RANGE) {
+        return Err(wanted.refuse(range.is_none()));
+    }
+    let mut reply = describe(Reply::new(if range.is_some() { 206 } else { 200 }), &call, &found);
+    if range.is_some() {
+        reply = reply
+            .header(
+                headers::CONTENT_RANGE,
+                format!("bytes {}-{}/{length}", at.start, at.end.saturating_sub(1)),
+            )
+            .md5(headers::X_MS_BLOB_CONTENT_MD5, found.blob.fields.http.content_md5);
+    } else {
+        reply = reply.md5(headers::CONTENT_MD5, found.blob.fields.http.content_md5);
+    }
+    if wanted == RangeHash::None {
+        return Ok(reply.download(download));
+    }
+    let bytes = gather(&mut download).await?;
+    let reply = match wanted {
+        RangeHash::Md5 => reply.md5(headers::CONTENT_MD5, Some(lazuli_service::md5(&bytes))),
+        _ => reply.crc64(headers::X_MS_CONTENT_CRC64, Some(lazuli_service::crc64(&bytes))),
+    };
+    Ok(reply.bytes(bytes.into()))
+}
+
+pub async fn get_blob_properties(call: Call) -> Result<Reply, Failure> {
+    let found = properties(&call)?.execute(&call.services, &call.context, call.row).await.map_err(unwrap)?;
+    let fields = &found.blob.fields;
+    let mut reply = describe(Reply::new(200), &call, &found)
+        .header(headers::CONTENT_LENGTH, found.blob.length())
+        .md5(headers::CONTENT_MD5, fields.http.content_md5);
+    if fields.kind == BlobType::Block {
+        reply = match fields.tier {
+            Some(explicit) => reply.header(headers::X_MS_ACCESS_TIER, tier_name(explicit.tier)).header(
+                headers::X_MS_ACCESS_TIER_CHANGE_TIME,
+                lazuli_model::Timestamp(explicit.changed).rfc1123(),
+            ),
+            None => reply
+                .header(headers::X_MS_ACCESS_TIER, tier_name(Tier::Hot))
+                .header(headers::X_MS_ACCESS_TIER_INFERRED, true),
+        };
+    }
+    Ok(reply)
+}
+
+pub async fn get_blob_metadata(call: Call) -> Result<Reply, Failure> {
+    let found = properties(&call)?.execute(&call.services, &call.context, call.row).await.map_err(unwrap)?;
+    let pairs = &found.blob.fields.metadata;
+    Ok(Reply::new(200)
+        .etag(found.blob.etag(), found.blob.last_modified())
+        .metadata(pairs.iter().map(|(name, value)| (name, value))))
+}
+
+fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
+    Ok(GetBlobProperties {
+        at: call.blob(),
+        snapshot: decode::snapshot(&call.head, call.row)?,
+        preconditions: call.preconditions()?,
+        customer_key: customer_key(&call.head)?,
+    })
+}
+
+/// What every read of a blob says about it.
+fn describe(reply: Reply, call: &Call, found: &Found) -> Reply {
+    let Found { blob, now, snapshot } = found;
+    let fields = &blob.fields;
+    let (http, instead) = (&fields.http, &call.grant.overrides);
+    let mut reply = reply
+        .etag(blob.etag(), blob.last_modified())
+        .header(headers::ACCEPT_RANGES, "bytes")
+        .maybe(headers::CONTENT_TYPE, instead.content_type.as_ref().or(http.content_type.as_ref()))
+        .maybe(
+            headers::CONTENT_ENCODING,
+            instead.content_encoding.as_ref().or(http.content_encoding.as_ref()),
+        )
+        .maybe(
+            headers::CONTENT_LANGUAGE,
+            instead.content_language.as_ref().or(http.content_language.as_ref()),
+        )
+        .maybe(
+            headers::CONTENT_DISPOSITION,
+            instead.content_disposition.as_ref().or(http.content_disposition.as_ref()),
+        )
+        .maybe(headers::CACHE_CONTROL, instead.cache_control.as_ref().or(http.cache_control.as_ref()))
+        .header(headers::X_MS_BLOB_TYPE, type_name(fields.kind))
+        .header(headers::X_MS_CREATION_TIME, lazuli_model::Timestamp(fields.created).rfc1123())
+        .header(headers::X_MS_SERVER_ENCRYPTED, true)
+        .metadata(fields.metadata.iter().map(|(name, value)| (name, value)));
+    if snapshot.is_none() {
+        let state = lease::state(blob.lease.as_ref(), *now);
+        reply = reply
+            .header(headers::X_MS_LEASE_STATUS, state.status())
+            .header(headers::X_MS_LEASE_STATE, state.as_str());
+        if let (Some(held), lease::LeaseState::Leased) = (&blob.lease, state) {
+            reply = reply.header(headers::X_MS_LEASE_DURATION, held.duration.as_str());
+        }
+    }
+    if !blob.tags.is_empty() && call.grant.may_read_tags {
+        reply = reply.header(headers::X_MS_TAG_COUNT, blob.tags.len() as u64);
+    }
+    if fields.kind == BlobType::Page {
+        reply = reply.header(headers::X_MS_BLOB_SEQUENCE_NUMBER, fields.sequence_number);
+    }
+    show_customer_key(reply, fields.customer_key.as_ref())
+}
+
+pub fn type_name(kind: BlobType) -> &'static str {
+    match kind {
+        BlobType::Block => "BlockBlob",
+        BlobType::Page => "PageBlob",
+        BlobType::Append => "AppendBlob",
+    }
+}
+
+pub fn tier_name(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Hot => "Hot",
+        Tier::Cool => "Cool",
+        Tier::Cold => "Cold",
+        Tier::Archive => "Archive",
+        Tier::Smart => "Smart",
+    }
+}
+
+/// A hash of just the bytes asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RangeHash {
+    None,
+    Md5,
+    Crc64,
+}
+
+impl RangeHash {
+    fn read(call: &Call) -> Result<Self, Failure> {
+        let md5 = call.head.flag(headers::X_MS_RANGE_GET_CONTENT_MD5)?;
+        let crc64 = call.head.flag(headers::X_MS_RANGE_GET_CONTENT_CRC64)?;
+        match (md5, crc64) {
+            (true, true) => Err(ErrorCode::BothCrc64AndMd5RangeHeaderPresent.into()),
+            (true, false) => Ok(Self::Md5),
+            (false, true) => Ok(Self::Crc64),
+            (false, false) => Ok(Self::None),
+        }
+    }
+
+    fn refuse(self, without_range: bool) -> Failure {
+        let name = match self {
+            Self::Crc64 => headers::X_MS_RANGE_GET_CONTENT_CRC64,
+            _ => headers::X_MS_RANGE_GET_CONTENT_MD5,
+        };
+        if without_range { Failure::invalid_header(name, "true") } else { ErrorCode::OutOfRangeInput.into() }
+    }
+}
+
+async fn gather(download: &mut Download) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::with_capacity(usize::try_from(download.length()).unwrap_or(0));
+    while let Some(part) = download.next().await {
+        bytes.extend_from_slice(&part.map_err(unwrap)?);
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,38 @@
+//! Put Blob, for block blobs.
+
+use lazuli_model::error::Failure;
+use lazuli_service::blob::PutBlockBlob;
+
+use super::properties::{blob_properties, digests, refuse_structured_body, show_customer_key};
+use crate::call::Call;
+use crate::decode;
+use crate::front::unwrap;
+use crate::headers;
+use crate::reply::Reply;
+use lazuli_model::version::Feature;
+
+pub async fn put_block_blob(call: Call) -> Result<Reply, Failure> {
+    refuse_structured_body(&call.head)?;
+    let properties = blob_properties(&call, true)?;
+    let mut digests = digests(&call.head)?;
+    // What is to be stored as the blob's MD5 is also what its bytes are checked against.
+    digests.md5 = properties.http.content_md5.or(digests.md5);
+    let key = properties.customer_key.clone();
+    let version = call.head.version;
+    let input = PutBlockBlob {
+        at: call.blob(),
+        preconditions: call.preconditions()?,
+        properties,
+        digests,
+        limit: decode::put_blob_limit(version),
+        body: call.body,
+    };
+    let stored = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let crc64 = version.has(Feature::Crc64).then_some(stored.crc64);
+    let reply = Reply::new(201)
+        .etag(stored.stamped.etag, stored.stamped.last_modified)
+        .md5(headers::CONTENT_MD5, stored.md5)
+        .crc64(headers::X_MS_CONTENT_CRC64, crc64)
+        .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);
+    Ok(show_customer_key(reply, key.as_ref()))
+}

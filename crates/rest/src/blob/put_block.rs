@@ -1,0 +1,57 @@
+//! Put Block.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use lazuli_model::error::Failure;
+use lazuli_service::blob::PutBlock;
+
+use super::properties::{
+    customer_key, digests, refuse_encryption_scope, refuse_structured_body, show_customer_key,
+};
+use crate::call::Call;
+use crate::decode;
+use crate::front::unwrap;
+use crate::headers;
+use crate::reply::Reply;
+
+/// The longest block id, decoded.
+const BLOCK_ID_LENGTH: usize = 64;
+
+pub async fn put_block(call: Call) -> Result<Reply, Failure> {
+    refuse_structured_body(&call.head)?;
+    refuse_encryption_scope(&call)?;
+    let digests = digests(&call.head)?;
+    let customer_key = customer_key(&call.head)?;
+    let (sent_md5, key) = (digests.md5, customer_key.clone());
+    let input = PutBlock {
+        at: call.blob(),
+        preconditions: call.preconditions()?,
+        block_id: block_id(call.head.query("blockid"))?,
+        digests,
+        limit: decode::put_block_limit(call.head.version),
+        customer_key,
+        body: call.body,
+    };
+    let stored = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let reply = transport_hash(Reply::new(201), sent_md5, stored.crc64)
+        .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);
+    Ok(show_customer_key(reply, key.as_ref()))
+}
+
+/// The MD5 if the sender gave one, else the CRC-64.
+pub fn transport_hash(reply: Reply, sent_md5: Option<[u8; 16]>, crc64: u64) -> Reply {
+    match sent_md5 {
+        Some(md5) => reply.md5(headers::CONTENT_MD5, Some(md5)),
+        None => reply.crc64(headers::X_MS_CONTENT_CRC64, Some(crc64)),
+    }
+}
+
+fn block_id(text: Option<&str>) -> Result<Vec<u8>, Failure> {
+    let text = text.ok_or_else(|| Failure::missing_query("blockid"))?;
+    let refuse = |reason| Failure::invalid_query("blockid", text, reason);
+    let id = BASE64_STANDARD.decode(text).map_err(|_| refuse("Not a valid base64 string."))?;
+    if id.is_empty() || id.len() > BLOCK_ID_LENGTH {
+        return Err(refuse("Block ID length must be between 1 and 64 bytes."));
+    }
+    Ok(id)
+}

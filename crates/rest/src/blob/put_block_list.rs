@@ -1,0 +1,51 @@
+//! Put Block List.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_service::blob::{BlockSource, PutBlockList};
+
+use super::properties::{blob_properties, digests, show_customer_key};
+use super::put_block::transport_hash;
+use crate::call::Call;
+use crate::front::unwrap;
+use crate::headers;
+use crate::reply::Reply;
+use crate::xml;
+
+const BLOCKS: usize = 50_000;
+/// 50,000 of the longest ids with their tags.
+const BODY_LIMIT: usize = 8 * 1024 * 1024;
+
+pub async fn put_block_list(call: Call) -> Result<Reply, Failure> {
+    let properties = blob_properties(&call, false)?;
+    let digests = digests(&call.head)?;
+    let (at, preconditions) = (call.blob(), call.preconditions()?);
+    let document = call.body.collect(BODY_LIMIT).await.map_err(unwrap)?;
+    let crc64 = digests.verify_bytes(&document)?;
+    let key = properties.customer_key.clone();
+    let input = PutBlockList { at, preconditions, properties, blocks: block_list(&document)? };
+    let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let reply = transport_hash(Reply::new(201).etag(stamped.etag, stamped.last_modified), digests.md5, crc64)
+        .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);
+    Ok(show_customer_key(reply, key.as_ref()))
+}
+
+fn block_list(document: &[u8]) -> Result<Vec<(BlockSource, Vec<u8>)>, Failure> {
+    let mut blocks = Vec::new();
+    xml::walk_list(document, "BlockList", |name, text| {
+        let source = match name {
+            "Committed" => BlockSource::Committed,
+            "Uncommitted" => BlockSource::Uncommitted,
+            "Latest" => BlockSource::Latest,
+            _ => return Err(ErrorCode::InvalidXmlDocument.into()),
+        };
+        if blocks.len() == BLOCKS {
+            return Err(ErrorCode::BlockListTooLong.into());
+        }
+        let id = BASE64_STANDARD.decode(text).map_err(|_| ErrorCode::InvalidBlockId)?;
+        blocks.push((source, id));
+        Ok(())
+    })?;
+    Ok(blocks)
+}

@@ -1,0 +1,28 @@
+//! Set Blob Metadata.
+
+use lazuli_model::error::Failure;
+use lazuli_service::blob::SetBlobMetadata;
+
+use super::properties::{customer_key, refuse_encryption_scope, show_customer_key};
+use crate::call::Call;
+use crate::decode;
+use crate::front::unwrap;
+use crate::headers;
+use crate::reply::Reply;
+
+pub async fn set_blob_metadata(call: Call) -> Result<Reply, Failure> {
+    decode::snapshot(&call.head, call.row)?;
+    refuse_encryption_scope(&call)?;
+    let key = customer_key(&call.head)?;
+    let input = SetBlobMetadata {
+        at: call.blob(),
+        preconditions: call.preconditions()?,
+        metadata: decode::metadata(&call.head)?,
+        customer_key: key.clone(),
+    };
+    let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let reply = Reply::new(200)
+        .etag(stamped.etag, stamped.last_modified)
+        .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);
+    Ok(show_customer_key(reply, key.as_ref()))
+}
