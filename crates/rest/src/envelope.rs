@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use http::{HeaderName, HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Method, Resource, Row, Service};
@@ -102,6 +102,9 @@ impl Envelope {
             reason = reason_phrase(failure);
         }
         let Reply { status, mut headers, body, .. } = reply;
+        if !self.version.has(Feature::QuotedEtags) {
+            unquote_etag(&mut headers);
+        }
         let mut put =
             |name: &'static str, value: HeaderValue| headers.insert(HeaderName::from_static(name), value);
         put(headers::SERVER, HeaderValue::from_static(server(self.service)));
@@ -116,7 +119,8 @@ impl Envelope {
             put(headers::X_MS_CLIENT_REQUEST_ID, id.clone());
         }
         // Refusals of HEAD say nothing about a length; other answers always do, empty ones too.
-        if !(self.is_head && refusal.is_some()) && !headers.contains_key(headers::CONTENT_LENGTH) {
+        let says_nothing = self.is_head && refusal.is_some();
+        if !says_nothing && !headers.contains_key(headers::CONTENT_LENGTH) {
             let length = http_body::Body::size_hint(&body).exact().unwrap_or(0);
             headers.insert(HeaderName::from_static(headers::CONTENT_LENGTH), length.into());
         }
@@ -228,4 +232,12 @@ impl HttpDate {
 fn reason_phrase(failure: &Failure) -> Option<ReasonPhrase> {
     let line = failure.message().lines().next()?;
     ReasonPhrase::try_from(line.as_bytes()).ok()
+}
+
+/// The oldest versions knew no quotes around an ETag.
+fn unquote_etag(headers: &mut HeaderMap) {
+    let Some(quoted) = headers.get(headers::ETAG).and_then(|value| value.to_str().ok()) else { return };
+    if let Ok(bare) = HeaderValue::from_str(quoted.trim_matches('"')) {
+        headers.insert(HeaderName::from_static(headers::ETAG), bare);
+    }
 }

@@ -16,6 +16,7 @@ pub mod query;
 pub mod reply;
 mod request_body;
 mod response_body;
+pub mod service_properties;
 pub mod target;
 pub mod xml;
 

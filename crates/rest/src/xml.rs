@@ -3,7 +3,7 @@
 mod reader;
 mod writer;
 
-pub use reader::{Element, parse, walk_list};
+pub use reader::{Element, parse, refuse_element, walk_list};
 pub use writer::{DECLARATION, Writer, escape, is_legal};
 
 #[cfg(test)]

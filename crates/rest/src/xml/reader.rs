@@ -9,12 +9,17 @@ const DEPTH: usize = 16;
 const NODES: usize = 20_000;
 const ATTRIBUTES: usize = 16;
 
+/// What the service says of every document that it cannot read (recorded).
+const UNREADABLE: &str = "Error parsing Xml content";
+
 /// An element with its text and children; attributes mean nothing in the service's documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Element {
     pub name: String,
     pub text: String,
     pub children: Vec<Element>,
+    /// Where in the document the element ends, in bytes.
+    end: usize,
 }
 
 impl Element {
@@ -43,26 +48,27 @@ pub fn parse(document: &[u8]) -> Result<Element, Failure> {
             Node::Start(name) => {
                 nodes += 1;
                 if open.len() >= DEPTH || nodes > NODES || root.is_some() {
-                    return Err(source.refuse("The document is too complex."));
+                    return Err(source.refuse());
                 }
                 open.push(Element { name, ..Element::default() });
             }
             Node::Text(text) => match open.last_mut() {
                 Some(element) => element.text.push_str(&text),
                 None if text.trim().is_empty() => {}
-                None => return Err(source.refuse("Data at the root level is invalid.")),
+                None => return Err(source.refuse()),
             },
             Node::End => {
-                let Some(element) = open.pop() else { return Err(source.refuse("Unexpected end tag.")) };
+                let Some(mut element) = open.pop() else { return Err(source.refuse()) };
+                element.end = source.position();
                 match open.last_mut() {
                     Some(parent) => parent.children.push(element),
                     None => root = Some(element),
                 }
             }
             Node::Eof if open.is_empty() => {
-                return root.ok_or_else(|| source.refuse("Root element is missing."));
+                return root.ok_or_else(|| source.refuse());
             }
-            Node::Eof => return Err(source.refuse("Unexpected end of file has occurred.")),
+            Node::Eof => return Err(source.refuse()),
         }
     }
 }
@@ -85,7 +91,7 @@ pub fn walk_list(
                 match depth {
                     0 if !found && start == root => found = true,
                     1 => name = start,
-                    _ => return Err(source.refuse("Unexpected element.")),
+                    _ => return Err(source.refuse()),
                 }
                 text.clear();
                 depth += 1;
@@ -93,7 +99,7 @@ pub fn walk_list(
             Node::Text(more) => match depth {
                 2 => text.push_str(&more),
                 _ if more.trim().is_empty() => {}
-                _ => return Err(source.refuse("Unexpected text.")),
+                _ => return Err(source.refuse()),
             },
             Node::End => {
                 if depth == 2 {
@@ -102,7 +108,7 @@ pub fn walk_list(
                 depth -= 1;
             }
             Node::Eof if depth == 0 && found => return Ok(()),
-            Node::Eof => return Err(source.refuse("Unexpected end of file has occurred.")),
+            Node::Eof => return Err(source.refuse()),
         }
     }
 }
@@ -124,11 +130,15 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn new(document: &'a [u8]) -> Result<Self, Failure> {
-        let document = document.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(document);
-        // The service's documents are UTF-8; anything else is refused before it is looked at.
-        let document = std::str::from_utf8(document)
-            .map_err(|_| Failure::invalid_xml(1, 1, "Invalid character in the given encoding."))?;
-        Ok(Self { document, reader: Reader::from_str(document), pending_end: false })
+        let document = without_mark(document);
+        let refuse = |at| refuse_at(document, at, UNREADABLE);
+        // The service's documents are UTF-8 without control characters; the parser would not mind either.
+        let text = std::str::from_utf8(document).map_err(|error| refuse(error.valid_up_to()))?;
+        let is_control = |byte: &u8| *byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r');
+        if let Some(at) = document.iter().position(is_control) {
+            return Err(refuse(at));
+        }
+        Ok(Self { document: text, reader: Reader::from_str(text), pending_end: false })
     }
 
     fn next(&mut self) -> Result<Node, Failure> {
@@ -138,7 +148,7 @@ impl<'a> Source<'a> {
         loop {
             let event = match self.reader.read_event() {
                 Ok(event) => event,
-                Err(error) => return Err(self.refuse(&error.to_string())),
+                Err(_) => return Err(self.refuse()),
             };
             match event {
                 Event::Start(start) => return self.start(&start).map(Node::Start),
@@ -157,8 +167,8 @@ impl<'a> Source<'a> {
                 Event::GeneralRef(reference) => return self.reference(&reference).map(Node::Text),
                 Event::Eof => return Ok(Node::Eof),
                 Event::Decl(_) | Event::Comment(_) => {}
-                Event::DocType(_) => return Err(self.refuse("DTD is prohibited in this XML document.")),
-                Event::PI(_) => return Err(self.refuse("Processing instructions are not supported.")),
+                Event::DocType(_) => return Err(self.refuse()),
+                Event::PI(_) => return Err(self.refuse()),
             }
         }
     }
@@ -166,7 +176,7 @@ impl<'a> Source<'a> {
     fn start(&self, start: &BytesStart<'_>) -> Result<String, Failure> {
         for (seen, attribute) in start.attributes().enumerate() {
             if attribute.is_err() || seen >= ATTRIBUTES {
-                return Err(self.refuse("The attributes of an element are invalid."));
+                return Err(self.refuse());
             }
         }
         Ok(start.local_name().as_ref().to_owned())
@@ -178,18 +188,38 @@ impl<'a> Source<'a> {
             return Ok(character.to_string());
         }
         let known = resolve_xml_entity(reference).map(str::to_owned);
-        known.ok_or_else(|| self.refuse("Reference to undeclared entity."))
+        known.ok_or_else(|| self.refuse())
     }
 
-    /// With the place where reading stopped, lines and columns counted from one.
-    fn refuse(&self, reason: &str) -> Failure {
-        let at = usize::try_from(self.reader.error_position()).unwrap_or(usize::MAX);
-        let at =
-            if at == 0 { usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX) } else { at };
-        let document = self.document.as_bytes();
-        let before = document.get(..at).unwrap_or(document);
-        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
-        let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
-        Failure::invalid_xml(line as u64, column as u64, reason)
+    fn position(&self) -> usize {
+        usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX)
     }
+
+    fn refuse(&self) -> Failure {
+        let at = usize::try_from(self.reader.error_position()).unwrap_or(usize::MAX);
+        refuse_at(self.document.as_bytes(), if at == 0 { self.position() } else { at }, UNREADABLE)
+    }
+}
+
+/// An element whose content breaks a rule. The place is that of the name of the tag behind it, where the
+/// service's own reader stands when it finds out (recorded).
+pub fn refuse_element(document: &[u8], element: &Element, reason: &str) -> Failure {
+    let document = without_mark(document);
+    let behind = document.get(element.end..).unwrap_or_default();
+    let skipped = behind.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let behind = behind.get(skipped..).unwrap_or_default();
+    let bracket = if behind.starts_with(b"</") { 2 } else { 1 };
+    refuse_at(document, element.end + skipped + bracket, reason)
+}
+
+/// Lines and columns are counted from one.
+fn refuse_at(document: &[u8], at: usize, reason: &str) -> Failure {
+    let before = document.get(..at).unwrap_or(document);
+    let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
+    Failure::invalid_xml(line as u64, column as u64, reason)
+}
+
+fn without_mark(document: &[u8]) -> &[u8] {
+    document.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(document)
 }

@@ -1,0 +1,21 @@
+//! Lease Container.
+
+use lazuli_model::error::Failure;
+use lazuli_service::blob::LeaseContainer;
+
+use crate::call::Call;
+use crate::decode;
+use crate::front::unwrap;
+use crate::headers;
+use crate::reply::Reply;
+
+pub async fn lease_container(call: Call) -> Result<Reply, Failure> {
+    let action = decode::lease_action(&call.head, call.row)?;
+    let input = LeaseContainer { container: call.container(), preconditions: call.preconditions()?, action };
+    let (stamped, change) = input.execute(&call.services, &call.context, call.row).await.map_err(unwrap)?;
+    let status = call.row.status.first().copied().unwrap_or(200);
+    Ok(Reply::new(status)
+        .etag(stamped.etag, stamped.last_modified)
+        .maybe(headers::X_MS_LEASE_ID, change.id)
+        .maybe(headers::X_MS_LEASE_TIME, change.time))
+}

@@ -1,0 +1,215 @@
+//! List Blobs, flat and by hierarchy.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use lazuli_model::admission::Lease;
+use lazuli_model::admission::lease;
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::time::Timestamp;
+use lazuli_model::version::Feature;
+use lazuli_service::blob::{BlobList, BlobListItem, ListBlobs};
+use lazuli_service::record::blob::{BlobRecord, BlobType, Tier};
+use lazuli_service::shared::marker::Position;
+
+use super::list::{LIST_LIMIT, asked, metadata, text};
+use crate::call::Call;
+use crate::decode;
+use crate::front::unwrap;
+use crate::reply::Reply;
+use crate::xml::Writer;
+
+const INCLUDES: [&str; 11] = [
+    "copy",
+    "deleted",
+    "metadata",
+    "snapshots",
+    "uncommittedblobs",
+    "versions",
+    "tags",
+    "immutabilitypolicy",
+    "legalhold",
+    "deletedwithversions",
+    "permissions",
+];
+
+/// What is shown of each blob beside its properties.
+struct Shown {
+    metadata: bool,
+    tags: bool,
+    tag_count: bool,
+}
+
+pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
+    let head = &call.head;
+    let included = decode::include(head, &INCLUDES)?;
+    let includes = |wanted: &str| included.iter().any(|word| word.eq_ignore_ascii_case(wanted));
+    let delimiter = head.query("delimiter").unwrap_or_default().to_owned();
+    if !delimiter.is_empty() && includes("snapshots") {
+        let sent = head.query("include").unwrap_or_default();
+        return Err(Failure::invalid_query("include", sent, "Snapshots cannot be listed by hierarchy."));
+    }
+    if includes("tags") && !call.grant.may_read_tags {
+        return Err(ErrorCode::AuthorizationPermissionMismatch.into());
+    }
+    if call.grant.anonymous && includes("uncommittedblobs") {
+        return Err(ErrorCode::AuthorizationFailure.into());
+    }
+    let marker = head.query("marker").map(|text| Position::decode(text).ok_or(ErrorCode::OutOfRangeInput));
+    let start_from = head.query("startFrom").filter(|_| head.version.has(Feature::ListStartFrom));
+    let shown =
+        Shown { metadata: includes("metadata"), tags: includes("tags"), tag_count: call.grant.may_read_tags };
+    let input = ListBlobs {
+        container: call.container(),
+        prefix: head.query("prefix").unwrap_or_default().to_owned(),
+        delimiter,
+        marker: marker.transpose()?,
+        start_from: start_from.map(str::to_owned),
+        max_results: decode::max_results(head, LIST_LIMIT)? as usize,
+        snapshots: includes("snapshots"),
+        uncommitted: includes("uncommittedblobs"),
+    };
+    let list = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    Ok(Reply::xml(200, document(&call, &list, &shown)))
+}
+
+fn document(call: &Call, list: &BlobList, shown: &Shown) -> String {
+    let mut writer = Writer::new();
+    let endpoint = call.service_endpoint();
+    let container = call.head.target.container.as_str();
+    writer.open_with("EnumerationResults", &[("ServiceEndpoint", &endpoint), ("ContainerName", container)]);
+    asked(&mut writer, &call.head, &["prefix", "marker", "maxresults", "delimiter"]);
+    if list.items.is_empty() {
+        writer.empty("Blobs");
+    } else {
+        writer.open("Blobs");
+        for item in &list.items {
+            entry(&mut writer, item, list.now, shown);
+        }
+        writer.close("Blobs");
+    }
+    writer.element("NextMarker", &list.next.as_ref().map(Position::encode).unwrap_or_default());
+    writer.close("EnumerationResults");
+    writer.finish()
+}
+
+fn entry(writer: &mut Writer, item: &BlobListItem, now: Timestamp, shown: &Shown) {
+    match item {
+        BlobListItem::Prefix(prefix) => {
+            writer.open("BlobPrefix");
+            text(writer, "Name", prefix);
+            writer.close("BlobPrefix");
+        }
+        BlobListItem::Uncommitted { name, staged } => {
+            writer.open("Blob");
+            text(writer, "Name", name);
+            uncommitted_properties(writer, staged.lease.as_ref(), now);
+            writer.close("Blob");
+        }
+        BlobListItem::Blob { name, snapshot, blob } => {
+            writer.open("Blob");
+            text(writer, "Name", name);
+            writer.maybe("Snapshot", snapshot.map(Timestamp::iso7).as_deref());
+            properties(writer, blob, snapshot.is_none(), now, shown);
+            if shown.metadata {
+                metadata(writer, &blob.fields.metadata, blob.fields.customer_key.is_some());
+            }
+            if shown.tags && !blob.tags.is_empty() {
+                tags(writer, blob);
+            }
+            writer.empty("OrMetadata");
+            writer.close("Blob");
+        }
+    }
+}
+
+/// The order is the recorded one; what is unset is there and empty.
+fn properties(writer: &mut Writer, blob: &BlobRecord, is_base: bool, now: Timestamp, shown: &Shown) {
+    let fields = &blob.fields;
+    let http = &fields.http;
+    let md5 = http.content_md5.map(|md5| BASE64_STANDARD.encode(md5));
+    let given = |value: &Option<String>| value.clone().unwrap_or_default();
+    writer.open("Properties");
+    writer.element("Creation-Time", &Timestamp(fields.created).rfc1123());
+    writer.element("Last-Modified", &blob.last_modified().rfc1123());
+    writer.element("Etag", &blob.etag().to_string());
+    writer.number("Content-Length", blob.length());
+    writer.element("Content-Type", &given(&http.content_type));
+    writer.element("Content-Encoding", &given(&http.content_encoding));
+    writer.element("Content-Language", &given(&http.content_language));
+    writer.empty("Content-CRC64");
+    writer.element("Content-MD5", &md5.unwrap_or_default());
+    writer.element("Cache-Control", &given(&http.cache_control));
+    writer.element("Content-Disposition", &given(&http.content_disposition));
+    if fields.kind == BlobType::Page {
+        writer.number("x-ms-blob-sequence-number", fields.sequence_number);
+    }
+    writer.element("BlobType", blob_type(fields.kind));
+    if fields.kind == BlobType::Block {
+        writer.element("AccessTier", fields.tier.map_or("Hot", |explicit| tier(explicit.tier)));
+        match fields.tier {
+            Some(explicit) => writer.element("AccessTierChangeTime", &Timestamp(explicit.changed).rfc1123()),
+            None => writer.flag("AccessTierInferred", true),
+        }
+    }
+    if is_base {
+        lease_elements(writer, blob.lease.as_ref(), now);
+    }
+    writer.flag("ServerEncrypted", true);
+    writer.maybe("EncryptionScope", fields.encryption_scope.as_deref());
+    if fields.sealed {
+        writer.flag("Sealed", true);
+    }
+    if shown.tag_count && !blob.tags.is_empty() {
+        writer.number("TagCount", blob.tags.len() as u64);
+    }
+    writer.close("Properties");
+}
+
+fn uncommitted_properties(writer: &mut Writer, held: Option<&Lease>, now: Timestamp) {
+    writer.open("Properties");
+    writer.number("Content-Length", 0);
+    writer.element("BlobType", "BlockBlob");
+    writer.element("AccessTier", "Hot");
+    writer.flag("AccessTierInferred", true);
+    lease_elements(writer, held, now);
+    writer.flag("ServerEncrypted", false);
+    writer.close("Properties");
+}
+
+fn lease_elements(writer: &mut Writer, held: Option<&Lease>, now: Timestamp) {
+    let state = lease::state(held, now);
+    writer.element("LeaseStatus", state.status());
+    writer.element("LeaseState", state.as_str());
+    writer.maybe("LeaseDuration", lease::reported_duration(held, now));
+}
+
+fn tags(writer: &mut Writer, blob: &BlobRecord) {
+    writer.open("Tags");
+    writer.open("TagSet");
+    for (key, value) in blob.tags.iter() {
+        writer.open("Tag");
+        writer.element("Key", key);
+        writer.element("Value", value);
+        writer.close("Tag");
+    }
+    writer.close("TagSet");
+    writer.close("Tags");
+}
+
+fn blob_type(kind: BlobType) -> &'static str {
+    match kind {
+        BlobType::Block => "BlockBlob",
+        BlobType::Page => "PageBlob",
+        BlobType::Append => "AppendBlob",
+    }
+}
+
+fn tier(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Hot => "Hot",
+        Tier::Cool => "Cool",
+        Tier::Cold => "Cold",
+        Tier::Archive => "Archive",
+        Tier::Smart => "Smart",
+    }
+}

@@ -1,0 +1,77 @@
+//! List Containers.
+
+use lazuli_model::admission::lease;
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::time::Timestamp;
+use lazuli_service::blob::{ContainerList, ListContainers};
+use lazuli_service::record::container::ContainerRecord;
+use lazuli_service::shared::marker::Position;
+
+use super::ACCOUNT_SCOPE;
+use super::get_container_properties::public_access;
+use super::list::{LIST_LIMIT, asked, metadata};
+use crate::call::Call;
+use crate::decode;
+use crate::front::unwrap;
+use crate::reply::Reply;
+use crate::xml::Writer;
+
+pub async fn list_containers(call: Call) -> Result<Reply, Failure> {
+    let head = &call.head;
+    let included = decode::include(head, &["metadata", "deleted", "system"])?;
+    let with_metadata = included.iter().any(|word| word.eq_ignore_ascii_case("metadata"));
+    let marker = head.query("marker").map(|text| Position::decode(text).ok_or(ErrorCode::OutOfRangeInput));
+    let input = ListContainers {
+        prefix: head.query("prefix").unwrap_or_default().to_owned(),
+        marker: marker.transpose()?,
+        max_results: decode::max_results(head, LIST_LIMIT)? as usize,
+    };
+    let list = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    Ok(Reply::xml(200, document(&call, &list, with_metadata)))
+}
+
+fn document(call: &Call, list: &ContainerList, with_metadata: bool) -> String {
+    let mut writer = Writer::new();
+    writer.open_with("EnumerationResults", &[("ServiceEndpoint", &call.service_endpoint())]);
+    asked(&mut writer, &call.head, &["prefix", "marker", "maxresults"]);
+    if list.items.is_empty() {
+        writer.empty("Containers");
+    } else {
+        writer.open("Containers");
+        for (name, container) in &list.items {
+            writer.open("Container");
+            writer.element("Name", name);
+            properties(&mut writer, container, list.now);
+            if with_metadata {
+                metadata(&mut writer, &container.fields.metadata, false);
+            }
+            writer.close("Container");
+        }
+        writer.close("Containers");
+    }
+    writer.element("NextMarker", &list.next.as_ref().map(Position::encode).unwrap_or_default());
+    writer.close("EnumerationResults");
+    writer.finish()
+}
+
+fn properties(writer: &mut Writer, container: &ContainerRecord, now: Timestamp) {
+    let held = container.lease.as_ref();
+    let state = lease::state(held, now);
+    let fields = &container.fields;
+    writer.open("Properties");
+    writer.element("Last-Modified", &container.last_modified().rfc1123());
+    writer.element("Etag", &container.etag().quoted());
+    writer.element("LeaseStatus", state.status());
+    writer.element("LeaseState", state.as_str());
+    writer.maybe("LeaseDuration", lease::reported_duration(held, now));
+    writer.maybe("PublicAccess", public_access(fields.public_access));
+    writer.element(
+        "DefaultEncryptionScope",
+        fields.default_encryption_scope.as_deref().unwrap_or(ACCOUNT_SCOPE),
+    );
+    writer.flag("DenyEncryptionScopeOverride", fields.deny_encryption_scope_override);
+    writer.flag("HasImmutabilityPolicy", false);
+    writer.flag("HasLegalHold", false);
+    writer.flag("ImmutableStorageWithVersioningEnabled", false);
+    writer.close("Properties");
+}
