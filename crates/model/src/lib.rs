@@ -8,6 +8,7 @@ pub mod error;
 pub mod etag;
 pub mod metadata;
 pub mod name;
+pub mod odata;
 pub mod operation;
 pub mod range;
 pub mod tags;
