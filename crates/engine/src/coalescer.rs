@@ -12,6 +12,7 @@ use crate::store::{Group, Snapshot};
 use crate::txn::{Commit, Expect, Txn, Version, Write};
 use crate::window::{Last, Window};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How often the superblock is written while there is something new to note.
@@ -138,7 +139,7 @@ impl Committer {
                 .collect());
         }
         self.seq = last;
-        self.core.extents.committed(&publish, &release);
+        self.core.groups.fetch_add(1, Ordering::Relaxed);
         {
             let mut recent = self.core.recent.lock();
             for (seq, id) in (first..).zip(ids) {
@@ -146,6 +147,8 @@ impl Committer {
             }
         }
         self.core.published.set(self.core.store.snapshot(last));
+        // After publishing: who pins first and then opens a reader never sees a chunk that is already given back.
+        self.core.extents.committed(&publish, &release);
         Ok(verdicts)
     }
 

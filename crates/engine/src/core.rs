@@ -9,6 +9,7 @@ use crate::store::{Snapshot, Store};
 use crate::txn::{Commit, Ticks, TxnId, Version};
 use parking_lot::{Mutex, RwLock};
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 pub(crate) struct Core {
@@ -18,6 +19,7 @@ pub(crate) struct Core {
     pub clock: EngineClock,
     pub published: Arc<Published>,
     pub recent: Mutex<Recent>,
+    pub groups: AtomicU64,
     stopped: OnceLock<&'static str>,
 }
 
@@ -30,7 +32,16 @@ impl Core {
         published: Arc<Published>,
         recent: Recent,
     ) -> Self {
-        Self { host, store, extents, clock, published, recent: Mutex::new(recent), stopped: OnceLock::new() }
+        Self {
+            host,
+            store,
+            extents,
+            clock,
+            published,
+            recent: Mutex::new(recent),
+            groups: AtomicU64::new(0),
+            stopped: OnceLock::new(),
+        }
     }
 
     pub fn stop(&self, reason: &'static str) {

@@ -16,6 +16,7 @@ use crate::store::Store;
 use crate::txn::{ChunkId, Commit, Outcome, Stamp, Ticks, Txn, TxnId};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
@@ -25,6 +26,14 @@ use tokio::sync::{oneshot, watch};
 #[derive(Clone)]
 pub struct Engine {
     inner: Arc<Inner>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineStats {
+    /// Since the directory was made.
+    pub transactions: u64,
+    /// Since the engine was opened.
+    pub groups: u64,
 }
 
 struct Inner {
@@ -150,6 +159,12 @@ impl Engine {
         } else {
             Err(EngineError::Unavailable(self.is_stopped().unwrap_or("not stopped cleanly")))
         }
+    }
+
+    /// Transactions and groups committed; their ratio says how well commits share a sync.
+    pub fn stats(&self) -> EngineStats {
+        let core = &self.inner.core;
+        EngineStats { transactions: core.published.get().seq(), groups: core.groups.load(Ordering::Relaxed) }
     }
 
     /// Why the engine stopped for good, after a write to stable storage failed.

@@ -26,7 +26,7 @@ mod window;
 
 pub use crc::{Crc64, crc64, crc64_combine};
 pub use embedded::{OpenError, Options};
-pub use engine::Engine;
+pub use engine::{Engine, EngineStats};
 pub use error::{Corrupt, EngineError, RunError};
 pub use extent::{ExtentOptions, ExtentStats, Extents, MAX_CHUNK, Pin, Written};
 pub use host::Host;

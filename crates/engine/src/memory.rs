@@ -46,11 +46,6 @@ impl Memory {
         *self.readers.lock().entry(seq).or_default() += 1;
         MemorySnapshot { memory: self.clone(), seq }
     }
-
-    #[cfg(test)]
-    pub fn stored_versions(&self) -> usize {
-        self.rows.read().map.values().map(Vec::len).sum()
-    }
 }
 
 impl Rows {

@@ -12,14 +12,12 @@ const STEPS_BEFORE_SEEK: usize = 4;
 
 pub(crate) fn scan(snapshot: &Snapshot, scan: &Scan) -> Result<ScanPage, EngineError> {
     let mut range = visible(&scan.range);
-    match &scan.after {
-        Some(after) if scan.reverse => {
-            if range.end.as_ref().is_none_or(|end| end > after) {
-                range.end = Some(after.clone());
-            }
+    if let Some(after) = &scan.after {
+        if !scan.reverse && range.start <= *after {
+            range.start = successor(after);
+        } else if scan.reverse && range.end.as_ref().is_none_or(|end| end > after) {
+            range.end = Some(after.clone());
         }
-        Some(after) if range.start <= *after => range.start = successor(after),
-        _ => {}
     }
     let mut page = ScanPage::default();
     let mut bytes = 0;

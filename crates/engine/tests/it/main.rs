@@ -1,3 +1,6 @@
 //! The engine from outside. One binary, so that it links once.
 
 mod contract;
+mod crash;
+mod damage;
+mod kill;

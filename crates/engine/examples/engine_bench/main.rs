@@ -1,0 +1,50 @@
+//! How fast the embedded engine is, beside what the disk alone would allow. `cargo xtask bench engine`.
+//!
+//! Usage: engine_bench [directory] [--keys N] [--seconds N]
+
+mod bytes_store;
+mod commits;
+mod reads;
+mod table;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub struct Settings {
+    pub dir: PathBuf,
+    /// Size of the large store; the small one has 10,000 keys.
+    pub keys: u64,
+    /// For each line of the table.
+    pub time: Duration,
+}
+
+fn main() {
+    let mut settings = Settings { dir: std::env::temp_dir(), keys: 2_000_000, time: Duration::from_secs(3) };
+    let mut only: Option<String> = None;
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let mut number = || args.next().and_then(|value| value.parse().ok()).expect("a number");
+        match arg.as_str() {
+            "--keys" => settings.keys = number(),
+            "--seconds" => settings.time = Duration::from_secs(number()),
+            "--only" => only = args.next(),
+            dir => settings.dir = dir.into(),
+        }
+    }
+    let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        if wanted("open") {
+            reads::opening(&settings).await;
+        }
+        if wanted("commits") {
+            commits::run(&settings).await;
+        }
+        if wanted("bytes") {
+            bytes_store::run(&settings).await;
+        }
+        if wanted("reads") {
+            reads::run(&settings).await;
+        }
+    });
+}

@@ -1,0 +1,86 @@
+//! The whole engine, with the real fjall beneath, against a disk that crashes and fails.
+//!
+//! A child process lives a short life under strace. From the recorded system calls every disk is rebuilt
+//! that a crash could have left, and opened: each acknowledged step is there, none is half there.
+
+mod cut;
+mod disk;
+mod script;
+mod trace;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const DIR: &str = "LAZULI_TEST_LIFE_DIR";
+
+/// A command that lives the life in this directory, begun with `before` (strace and its arguments).
+fn life(dir: &Path, before: &[OsString]) -> Command {
+    let exe = std::env::current_exe().expect("this binary");
+    let mut words: Vec<OsString> = before.to_vec();
+    words.push(exe.into());
+    words.extend(
+        ["--exact", "crash::child", "--ignored", "--nocapture", "--test-threads=1"].map(OsString::from),
+    );
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).env(DIR, dir).stdin(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// The process that is recorded.
+#[test]
+#[ignore = "started by the other tests here"]
+fn child() {
+    use std::io::Write;
+    let Some(dir) = std::env::var_os(DIR).map(PathBuf::from) else { return };
+    let say = |text: String| drop(std::io::stdout().write_all(text.as_bytes()));
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("runtime");
+    runtime.block_on(async {
+        let engine = match script::open(&dir) {
+            Ok(engine) => engine,
+            Err(error) => return say(format!("not opened: {error}\n")),
+        };
+        say("opened\n".into());
+        for step in 0..script::STEPS {
+            match script::run_step(&engine, step).await {
+                Ok(()) => say(format!("ack {step}\n")),
+                Err(error) => say(format!("err {step} {error}\n")),
+            }
+        }
+    });
+}
+
+/// Where images are rebuilt: in memory if possible, since thousands of them are synced.
+fn scratch() -> tempfile::TempDir {
+    let shared = Path::new("/dev/shm");
+    let builder = || {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("lazuli-crash-");
+        builder
+    };
+    builder().tempdir_in(shared).or_else(|_| builder().tempdir()).expect("temporary directory")
+}
+
+/// Is strace there, and allowed? It is installed when that is possible.
+fn strace() -> bool {
+    let works = || {
+        let status = Command::new("strace").args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    };
+    if works() {
+        return true;
+    }
+    let _ = Command::new("apt-get").args(["install", "-y", "-qq", "strace"]).stdout(Stdio::null()).status();
+    let there = works();
+    if !there {
+        assert!(
+            std::env::var_os("CI").is_none(),
+            "strace is missing or not allowed, and could not be installed"
+        );
+        eprintln!(
+            "\n*** NOT TESTED: strace is missing or not allowed; crashes of the whole engine were not tried ***\n"
+        );
+    }
+    there
+}
