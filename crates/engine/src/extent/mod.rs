@@ -257,7 +257,8 @@ impl Extents {
     }
 
     /// Committer, once per group: the rows that must be in the same atomic batch. `lookup` gives the
-    /// committed value of a key of ours (without version prefix). After an error the engine must stop.
+    /// committed value of a key of ours (without version prefix). After an error nothing has changed; after success the batch must be
+    /// written, or the engine stop.
     pub(crate) fn rows(
         &self,
         publish: &[ChunkId],

@@ -219,8 +219,8 @@ impl Table {
         }
     }
 
-    /// The rows of a group, and the live counts with them. They are not taken back: after an error, or when
-    /// the batch fails, the engine stops.
+    /// The rows of a group, and the live counts with them. An error leaves everything as it was; what is
+    /// done is not taken back: when the batch then fails, the engine stops.
     pub fn rows(
         &mut self,
         publish: &[ChunkId],
@@ -233,33 +233,37 @@ impl Table {
             Some(&location) => Ok(location),
             None => lookup(&chunk_key(id))?.map(|value| decode_chunk(&value)).transpose(),
         };
+        let (mut added, mut subtracted, mut releasing) = (Vec::new(), Vec::new(), Vec::new());
         for id in publish {
             let pending = self.pending.get(id).ok_or_else(|| unclaimed(*id))?;
             let (location, len) = (pending.location, pending.len);
             match pending.moves {
                 None => {
-                    self.add(location, len);
+                    added.push((location, len));
                     moved.insert(*id, Some(location));
                 }
                 Some((original, from)) if find(&moved, original)? == Some(from) => {
-                    self.subtract(from, len);
-                    self.add(location, len);
+                    subtracted.push((from, len));
+                    added.push((location, len));
                     moved.insert(original, Some(location));
                 }
                 // Released since it was copied.
-                Some(_) => self.touch(location.extent),
+                Some(_) => {}
             }
         }
         for &id in release {
             match find(&moved, id)? {
                 Some(location) => {
-                    self.subtract(location, IdParts::unpack(id).len);
-                    self.releasing.push((id, location));
+                    subtracted.push((location, IdParts::unpack(id).len));
+                    releasing.push((id, location));
                     moved.insert(id, None);
                 }
                 None => tracing::error!(chunk = format!("{:032x}", id.0), "released chunk has no row"),
             }
         }
+        added.into_iter().for_each(|(location, len)| self.add(location, len));
+        subtracted.into_iter().for_each(|(location, len)| self.subtract(location, len));
+        self.releasing = releasing;
         let mut writes = Vec::new();
         for (id, location) in moved {
             writes.push(match location {

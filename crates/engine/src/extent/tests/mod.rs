@@ -3,6 +3,7 @@
 mod crash;
 mod fault;
 mod model;
+mod script;
 mod single;
 
 use std::{
@@ -112,6 +113,9 @@ impl Store {
         }
         self.extents.sync(publish)?;
         let writes = self.extents.rows(publish, release, &|key| self.kv.get(key))?;
+        if self.disk.is_cut() {
+            return Err(EngineError::Unavailable("power cut"));
+        }
         self.kv.apply(writes);
         self.extents.committed(publish, release);
         Ok(())

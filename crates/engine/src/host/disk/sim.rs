@@ -141,6 +141,12 @@ impl SimDisk {
         self.0.lock().calls
     }
 
+    /// The power has gone.
+    pub fn is_cut(&self) -> bool {
+        let state = self.0.lock();
+        matches!(state.fault, Some(Fault::Cut { call }) if state.calls > call)
+    }
+
     /// The names of the calls made so far.
     pub fn log(&self) -> Vec<&'static str> {
         self.0.lock().log.clone()
