@@ -108,3 +108,16 @@ impl Directory {
         File::open(&self.path)?.sync_all()
     }
 }
+
+/// Makes the names of all directories below this one durable.
+pub(super) fn sync_names(dir: &Path) -> io::Result<()> {
+    let mut below = false;
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            below = true;
+            sync_names(&entry.path())?;
+        }
+    }
+    if below { File::open(dir)?.sync_all() } else { Ok(()) }
+}

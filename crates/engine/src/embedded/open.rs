@@ -1,6 +1,6 @@
 //! From a directory to a running engine.
 
-use super::directory::Directory;
+use super::directory::{self, Directory};
 use super::journal::{self, InspectError};
 use super::marker::{self, Marker};
 use super::superblock::{Noted, Superblock};
@@ -48,9 +48,13 @@ pub(crate) fn open(path: &Path, options: Options, host: Host) -> Result<Core, Op
     let kv = directory.file("kv");
     if made {
         inspect(&kv, &noted, path)?;
+    } else {
+        super::seed::plant(&kv, &options, host.random.u128());
     }
     let spaces = Spaces::open(&kv, &options).map_err(|error| fjall_error(error, path))?;
     if !made {
+        // fjall syncs the directories that it makes, but not their names.
+        directory::sync_names(&kv).map_err(|error| OpenError::io("prepare", path, error))?;
         directory.end_making()?;
     }
     let engine = |source| OpenError::Engine { path: path.to_owned(), source };
