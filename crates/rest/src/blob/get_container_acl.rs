@@ -11,7 +11,7 @@ use crate::reply::Reply;
 use crate::xml::Writer;
 
 pub async fn get_container_acl(call: Call) -> Result<Reply, Failure> {
-    let (container, _) = find(&call).await?;
+    let (container, _) = find(call).await?;
     let document = signed_identifiers(&container.fields.policies);
     Ok(Reply::xml(200, document)
         .etag(container.etag(), container.last_modified())

@@ -13,7 +13,7 @@ use crate::headers;
 use crate::reply::Reply;
 
 pub async fn get_container_properties(call: Call) -> Result<Reply, Failure> {
-    let (container, now) = find(&call).await?;
+    let (container, now) = find(call).await?;
     let fields = &container.fields;
     let scope = fields.default_encryption_scope.as_deref().unwrap_or(ACCOUNT_SCOPE);
     let reply = show_metadata(Reply::new(200), &container);
@@ -27,12 +27,12 @@ pub async fn get_container_properties(call: Call) -> Result<Reply, Failure> {
 }
 
 pub async fn get_container_metadata(call: Call) -> Result<Reply, Failure> {
-    let (container, _) = find(&call).await?;
+    let (container, _) = find(call).await?;
     Ok(show_metadata(Reply::new(200), &container))
 }
 
 /// The container, and the moment at which its lease is to be judged.
-pub async fn find(call: &Call) -> Result<(ContainerRecord, Timestamp), Failure> {
+pub async fn find(call: Call) -> Result<(ContainerRecord, Timestamp), Failure> {
     let input = GetContainerProperties { container: call.container(), preconditions: call.preconditions()? };
     input.execute(&call.services, &call.context, call.row).await.map_err(unwrap)
 }

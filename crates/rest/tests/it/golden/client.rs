@@ -1,0 +1,177 @@
+//! A client that signs as the documentation says, written apart from the server's own code.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use lazuli_engine::{Engine, Host};
+use lazuli_model::operation::Service;
+use lazuli_rest::auth::{Accounts, Auth, OAuth};
+use lazuli_rest::{Front, FrontOptions};
+use lazuli_service::{ServiceOptions, Services};
+
+pub const ACCOUNT: &str = "devstoreaccount1";
+const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+
+pub struct Client {
+    pub front: Front,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    pub method: String,
+    pub uri: String,
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+    pub anonymous: bool,
+}
+
+pub struct Answer {
+    pub status: u16,
+    /// Without those that every answer has.
+    pub headers: BTreeMap<String, String>,
+    pub body: Bytes,
+}
+
+impl Answer {
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).trim_start_matches('\u{FEFF}').to_owned()
+    }
+}
+
+impl Request {
+    pub fn parse(text: &str) -> Self {
+        let (head, body) = text.split_once("\n\n").unwrap_or((text, ""));
+        let mut lines = head.lines();
+        let (method, uri) = lines.next().unwrap().split_once(' ').unwrap();
+        let mut request = Self { method: method.into(), uri: uri.trim().into(), ..Self::default() };
+        for line in lines.filter(|line| !line.trim().is_empty()) {
+            let (name, value) = line.split_once(':').unwrap_or_else(|| panic!("bad header {line}"));
+            match (name, value.trim()) {
+                ("credential", "none") => request.anonymous = true,
+                (name, value) => request.headers.push((name.into(), value.into())),
+            }
+        }
+        request.body = body.trim_end_matches('\n').to_owned();
+        request
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        let found = self.headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name));
+        found.map_or("", |(_, value)| value.as_str())
+    }
+
+    fn default_header(&mut self, name: &str, value: &str) {
+        if !self.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)) {
+            self.headers.push((name.into(), value.into()));
+        }
+    }
+
+    /// Adds what clients add, and signs.
+    pub fn finish(&mut self, now: &str) {
+        self.default_header("host", "127.0.0.1:10000");
+        if matches!(self.method.as_str(), "PUT" | "POST") || !self.body.is_empty() {
+            let length = self.body.len().to_string();
+            self.default_header("content-length", &length);
+        }
+        if self.anonymous {
+            return;
+        }
+        self.default_header("x-ms-version", "2021-06-08");
+        self.default_header("x-ms-date", now);
+        let signature = self.sign();
+        self.headers.push(("authorization".into(), format!("SharedKey {ACCOUNT}:{signature}")));
+    }
+
+    fn sign(&self) -> String {
+        let length = match self.header("content-length") {
+            "0" => "",
+            other => other,
+        };
+        let standard = [
+            self.header("content-encoding"),
+            self.header("content-language"),
+            length,
+            self.header("content-md5"),
+            self.header("content-type"),
+            "",
+            self.header("if-modified-since"),
+            self.header("if-match"),
+            self.header("if-none-match"),
+            self.header("if-unmodified-since"),
+            self.header("range"),
+        ];
+        let mut own: Vec<(String, String)> = self
+            .headers
+            .iter()
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.clone()))
+            .filter(|(name, _)| name.starts_with("x-ms-"))
+            .collect();
+        own.sort();
+        let own: String = own.iter().map(|(name, value)| format!("{name}:{value}\n")).collect();
+        let (path, query) = self.uri.split_once('?').unwrap_or((&self.uri, ""));
+        let mut parameters: Vec<(String, String)> = query
+            .split('&')
+            .filter(|part| !part.is_empty())
+            .map(|part| {
+                let (name, value) = part.split_once('=').unwrap_or((part, ""));
+                let value = percent_encoding::percent_decode_str(value).decode_utf8_lossy().into_owned();
+                (name.to_ascii_lowercase(), value)
+            })
+            .collect();
+        parameters.sort();
+        let parameters: String = parameters.iter().map(|(name, value)| format!("\n{name}:{value}")).collect();
+        let text = format!("{}\n{}\n{own}/{ACCOUNT}{path}{parameters}", self.method, standard.join("\n"));
+        let key =
+            aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA256, &BASE64_STANDARD.decode(KEY).unwrap());
+        BASE64_STANDARD.encode(aws_lc_rs::hmac::sign(&key, text.as_bytes()))
+    }
+}
+
+impl Client {
+    pub fn new() -> Self {
+        let services = Services::new(Engine::memory(Host::test()), ServiceOptions::default());
+        let auth = Auth::new(Accounts::development(), OAuth::Off, [7; 32]);
+        Self { front: Front::new(services, auth, FrontOptions::default()) }
+    }
+
+    pub async fn send(&self, mut request: Request) -> Answer {
+        request.finish(&self.front.services.wall_now().rfc1123());
+        let mut builder = http::Request::builder().method(request.method.as_str()).uri(&request.uri);
+        for (name, value) in &request.headers {
+            builder = builder.header(name, value);
+        }
+        let body = Full::new(Bytes::from(request.body.clone()));
+        let response = self.front.serve(Service::Blob, None, false, builder.body(body).unwrap()).await;
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        let mut headers = BTreeMap::new();
+        for (name, value) in &parts.headers {
+            let before = headers.insert(name.as_str().to_owned(), value.to_str().unwrap().to_owned());
+            assert!(before.is_none(), "{name} twice");
+        }
+        check_common(&request, &mut headers, &body);
+        Answer { status: parts.status.as_u16(), headers, body }
+    }
+}
+
+/// What every answer has, checked and taken away.
+fn check_common(request: &Request, headers: &mut BTreeMap<String, String>, body: &[u8]) {
+    let mut take = |name: &str| headers.remove(name);
+    let id = take("x-ms-request-id").expect("request id");
+    assert!(uuid::Uuid::try_parse(&id).is_ok() && id.len() == 36, "{id}");
+    assert!(take("date").is_some_and(|date| date.ends_with(" GMT") && date.len() == 29));
+    assert_eq!(take("server").as_deref(), Some("Windows-Azure-Blob/1.0 Microsoft-HTTPAPI/2.0"));
+    let is_xml = headers.get("content-type").is_some_and(|kind| kind == "application/xml");
+    if is_xml && !body.is_empty() {
+        assert!(
+            body.starts_with(b"\xEF\xBB\xBF<?xml version=\"1.0\" encoding=\"utf-8\"?>"),
+            "no byte order mark"
+        );
+    }
+    if request.method != "HEAD" {
+        assert_eq!(headers.remove("content-length"), Some(body.len().to_string()));
+    }
+}

@@ -1,0 +1,106 @@
+//! Golden conversations: requests and the whole of their answers, as text, against an engine in memory.
+//!
+//! A file is a conversation. A request is its line, headers, an empty line and a body; `--- STATUS` begins the
+//! answer, of the same form; `===` ends the exchange. In an answer `*` stands for any text, and `NAME => word`
+//! keeps a header's value for `{word}` in what follows. Headers of the answer must be exactly those listed, beside
+//! the ones that every answer has, which are checked for all.
+
+mod client;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use client::{Client, Request};
+
+#[tokio::test]
+async fn conversations() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden/conversations");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(files.len() >= 6, "conversations are missing");
+    let mut differences = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        differences.extend(converse(&name, &text).await);
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+}
+
+async fn converse(name: &str, text: &str) -> Vec<String> {
+    let client = Client::new();
+    let mut words = BTreeMap::new();
+    let mut count = 0;
+    let mut differences = Vec::new();
+    for exchange in text.split("\n===") {
+        let lines = exchange.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
+        let exchange = lines.trim_start();
+        if exchange.is_empty() {
+            continue;
+        }
+        let (asked, expected) = exchange.split_once("\n--- ").unwrap_or_else(|| panic!("{name}: {exchange}"));
+        let asked = fill(asked, &words);
+        let answer = client.send(Request::parse(&asked)).await;
+        if let Err(difference) = compare(&fill(expected, &words), &answer, &mut words) {
+            let line = asked.lines().next().unwrap_or_default();
+            let (status, headers) = (answer.status, &answer.headers);
+            let body = answer.text();
+            differences.push(format!("{name}: {line}\n{difference}\nanswered {status} {headers:?}\n{body}"));
+        }
+        count += 1;
+    }
+    assert!(count > 0, "{name} has no exchange");
+    differences
+}
+
+fn fill(text: &str, words: &BTreeMap<String, String>) -> String {
+    words.iter().fold(text.to_owned(), |text, (word, value)| text.replace(&format!("{{{word}}}"), value))
+}
+
+fn compare(
+    expected: &str,
+    answer: &client::Answer,
+    words: &mut BTreeMap<String, String>,
+) -> Result<(), String> {
+    let (head, body) = expected.split_once("\n\n").unwrap_or((expected, ""));
+    let mut lines = head.lines();
+    let status = lines.next().unwrap_or_default().trim();
+    if answer.status.to_string() != status {
+        return Err(format!("status is not {status}"));
+    }
+    let mut left = answer.headers.clone();
+    for line in lines.filter(|line| !line.trim().is_empty()) {
+        if let Some((name, word)) = line.split_once(" => ") {
+            words.insert(word.trim().to_owned(), left.remove(name).ok_or(format!("{name} is missing"))?);
+            continue;
+        }
+        let (name, pattern) = line.split_once(':').ok_or(format!("bad line {line}"))?;
+        let value = left.remove(name).ok_or(format!("{name} is missing"))?;
+        if !matches(pattern.trim(), &value) {
+            return Err(format!("{name}: {value} is not {pattern}"));
+        }
+    }
+    if !left.is_empty() {
+        return Err(format!("not expected: {left:?}"));
+    }
+    if !matches(body.trim_end(), answer.text().trim_end()) {
+        return Err(format!("the body is not\n{body}"));
+    }
+    Ok(())
+}
+
+/// `*` stands for any text, line breaks included.
+fn matches(pattern: &str, text: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut text) = text.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match text.find(part) {
+            Some(at) => text = &text[at + part.len()..],
+            None => return false,
+        }
+    }
+    text.ends_with(last)
+}

@@ -1,0 +1,191 @@
+//! What only a real connection shows: status lines, lengths, keep-alive, bodies that nobody reads.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use lazuli_model::operation::Service;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::client::{Client, Request};
+
+struct Connection {
+    client: Arc<Client>,
+    stream: TcpStream,
+    /// Read and not yet looked at.
+    pending: Vec<u8>,
+}
+
+impl Connection {
+    async fn open() -> Self {
+        let client = Arc::new(Client::new());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = Arc::clone(&client);
+        tokio::spawn(async move {
+            let (stream, _) = listener.accept().await.unwrap();
+            let service = service_fn(move |request| {
+                let server = Arc::clone(&server);
+                async move {
+                    let answer = server.front.serve(Service::Blob, None, false, request).await;
+                    Ok::<_, std::convert::Infallible>(answer)
+                }
+            });
+            let _ = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), service)
+                .await;
+        });
+        Self { client, stream: TcpStream::connect(address).await.unwrap(), pending: Vec::new() }
+    }
+
+    /// The head of a request as bytes; its body is up to the test.
+    fn head(&self, text: &str) -> String {
+        let mut request = Request::parse(text);
+        request.finish(&self.client.front.services.wall_now().rfc1123());
+        let headers: String =
+            request.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        format!("{} {} HTTP/1.1\r\n{headers}\r\n", request.method, request.uri)
+    }
+
+    async fn write(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).await.unwrap();
+    }
+
+    /// The next head that the server sends.
+    async fn read_head(&mut self) -> String {
+        loop {
+            if let Some(at) = self.pending.windows(4).position(|window| window == b"\r\n\r\n") {
+                let rest = self.pending.split_off(at + 4);
+                let head = std::mem::replace(&mut self.pending, rest);
+                return String::from_utf8(head).unwrap();
+            }
+            self.more().await;
+        }
+    }
+
+    async fn more(&mut self) {
+        let mut buffer = [0; 4096];
+        let read = tokio::time::timeout(Duration::from_secs(5), self.stream.read(&mut buffer));
+        let length = read.await.expect("the server is silent").unwrap();
+        assert!(length > 0, "the server closed the connection");
+        self.pending.extend_from_slice(&buffer[..length]);
+    }
+
+    async fn exchange(&mut self, text: &str) -> String {
+        let head = self.head(text);
+        self.write(head.as_bytes()).await;
+        self.read_head().await
+    }
+
+    async fn skip_body(&mut self, head: &str) {
+        let length = header(head, "content-length").map_or(0, |text| text.parse().unwrap());
+        while self.pending.len() < length {
+            self.more().await;
+        }
+        self.pending.drain(..length);
+    }
+}
+
+fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+    head.lines().find_map(|line| {
+        let (own, value) = line.split_once(':')?;
+        own.eq_ignore_ascii_case(name).then(|| value.trim())
+    })
+}
+
+#[tokio::test]
+async fn answers_keep_the_connection_and_say_their_length() {
+    let mut connection = Connection::open().await;
+    let created = connection.exchange("PUT /devstoreaccount1/con1?restype=container").await;
+    assert!(created.starts_with("HTTP/1.1 201 "), "{created}");
+    assert_eq!(header(&created, "content-length"), Some("0"));
+
+    // A refusal's status line carries its message, and its body follows.
+    let refused = connection.exchange("PUT /devstoreaccount1/con1?restype=container").await;
+    assert!(refused.starts_with("HTTP/1.1 409 The specified container already exists.\r\n"), "{refused}");
+    connection.skip_body(&refused).await;
+
+    // A refused HEAD announces no length: a client would wait for the bytes.
+    let missing = connection.exchange("HEAD /devstoreaccount1/con2?restype=container").await;
+    assert!(missing.starts_with("HTTP/1.1 404 "), "{missing}");
+    assert_eq!(header(&missing, "content-length"), None);
+    assert_eq!(header(&missing, "x-ms-error-code"), Some("ContainerNotFound"));
+
+    let put = connection.head("PUT /devstoreaccount1/con1/b\nx-ms-blob-type: BlockBlob\ncontent-length: 5");
+    connection.write(put.as_bytes()).await;
+    connection.write(b"hello").await;
+    let put = connection.read_head().await;
+    assert!(put.starts_with("HTTP/1.1 201 "), "{put}");
+
+    let found = connection.exchange("HEAD /devstoreaccount1/con1/b").await;
+    assert!(found.starts_with("HTTP/1.1 200 "), "{found}");
+    assert_eq!(header(&found, "content-length"), Some("5"));
+
+    let etag = header(&found, "etag").unwrap();
+    let unchanged =
+        connection.exchange(&format!("GET /devstoreaccount1/con1/b\nif-none-match: {etag}")).await;
+    assert!(unchanged.starts_with("HTTP/1.1 304 The condition"), "{unchanged}");
+    assert_eq!(header(&unchanged, "etag"), None);
+
+    let list = connection.exchange("GET /devstoreaccount1/con1?restype=container&comp=list").await;
+    assert!(list.starts_with("HTTP/1.1 200 "), "{list}");
+    connection.skip_body(&list).await;
+    assert!(connection.pending.is_empty());
+}
+
+/// Clients that send everything before they read must see the refusal, not a reset, and can go on.
+#[tokio::test]
+async fn a_body_that_is_refused_unread_does_not_break_the_connection() {
+    let mut connection = Connection::open().await;
+    let length = 8 * 1024 * 1024;
+    let head = connection
+        .head(&format!("PUT /devstoreaccount1/none/b\nx-ms-blob-type: BlockBlob\ncontent-length: {length}"));
+    connection.write(head.as_bytes()).await;
+    for _ in 0..length / 65536 {
+        connection.write(&[b'x'; 65536]).await;
+    }
+    let refused = connection.read_head().await;
+    assert!(refused.starts_with("HTTP/1.1 404 "), "{refused}");
+    connection.skip_body(&refused).await;
+    let next = connection.exchange("PUT /devstoreaccount1/next?restype=container").await;
+    assert!(next.starts_with("HTTP/1.1 201 "), "{next}");
+}
+
+#[tokio::test]
+async fn a_sender_that_waits_is_told_to_go_on_only_when_the_body_is_wanted() {
+    let mut connection = Connection::open().await;
+    let refused = connection
+        .exchange("PUT /devstoreaccount1/none/b\nx-ms-blob-type: BlockBlob\ncontent-length: 5\nexpect: 100-continue")
+        .await;
+    assert!(refused.starts_with("HTTP/1.1 404 "), "{refused}");
+
+    let mut connection = Connection::open().await;
+    connection.exchange("PUT /devstoreaccount1/con1?restype=container").await;
+    let go_on = connection
+        .exchange("PUT /devstoreaccount1/con1/b\nx-ms-blob-type: BlockBlob\ncontent-length: 5\nexpect: 100-continue")
+        .await;
+    assert!(go_on.starts_with("HTTP/1.1 100 "), "{go_on}");
+    connection.write(b"hello").await;
+    let stored = connection.read_head().await;
+    assert!(stored.starts_with("HTTP/1.1 201 "), "{stored}");
+}
+
+#[tokio::test]
+async fn a_body_must_say_how_long_it_is() {
+    let mut connection = Connection::open().await;
+    connection.exchange("PUT /devstoreaccount1/con1?restype=container").await;
+    let mut request =
+        Request::parse("PUT /devstoreaccount1/con1/b\nx-ms-blob-type: BlockBlob\ntransfer-encoding: chunked");
+    request.headers.push(("content-length".into(), String::new()));
+    request.finish(&connection.client.front.services.wall_now().rfc1123());
+    request.headers.retain(|(name, _)| name != "content-length");
+    let headers: String =
+        request.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let text = format!("PUT {} HTTP/1.1\r\n{headers}\r\n5\r\nhello\r\n0\r\n\r\n", request.uri);
+    connection.write(text.as_bytes()).await;
+    let refused = connection.read_head().await;
+    assert!(refused.starts_with("HTTP/1.1 411 "), "{refused}");
+    assert_eq!(header(&refused, "x-ms-error-code"), Some("MissingContentLengthHeader"));
+}

@@ -1,0 +1,4 @@
+//! Integration tests of the crate, linked once.
+
+mod auth;
+mod golden;
