@@ -172,8 +172,9 @@ fn terms(sas: &ServiceSas, container: Option<&ContainerAccess>) -> Result<Terms,
             .cloned()
             .ok_or_else(|| denied(format!("The stored access policy '{id}' does not exist.")))?,
     };
-    let permissions = one_of("sp", sas.permissions.clone(), policy.permissions.filter(|text| !text.is_empty()))?
-        .ok_or_else(|| denied("sp is required."))?;
+    let permissions =
+        one_of("sp", sas.permissions.clone(), policy.permissions.filter(|text| !text.is_empty()))?
+            .ok_or_else(|| denied("sp is required."))?;
     let start = one_of("st", sas.window.start, policy.start)?;
     let expiry = one_of("se", sas.window.expiry, policy.expiry)?;
     Ok(Terms { window: Window { start, expiry }, permissions })

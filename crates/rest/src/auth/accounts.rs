@@ -114,7 +114,9 @@ impl Claimed {
 
 /// Shared by all listeners; the set can be replaced while requests are being served.
 #[derive(Clone, Debug, Default)]
-pub struct Accounts(Arc<RwLock<Arc<HashMap<String, Arc<Account>>>>>);
+pub struct Accounts(Arc<RwLock<ByName>>);
+
+type ByName = HashMap<String, Arc<Account>>;
 
 /// What is wrong with a list of accounts. Never quotes a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -139,9 +141,7 @@ impl Accounts {
     }
 
     pub fn development() -> Self {
-        Self::new(
-            Key::from_base64(DEVELOPMENT_KEY).map(|key| Account::new(DEVELOPMENT_ACCOUNT, vec![key])),
-        )
+        Self::new(Key::from_base64(DEVELOPMENT_KEY).map(|key| Account::new(DEVELOPMENT_ACCOUNT, vec![key])))
     }
 
     /// `name:key1[:key2];name2:key1`, as in `AZURITE_ACCOUNTS`.
@@ -171,7 +171,7 @@ impl Accounts {
 
     pub fn replace(&self, accounts: impl IntoIterator<Item = Account>) {
         let map = accounts.into_iter().map(|account| (account.name.clone(), Arc::new(account))).collect();
-        *self.0.write() = Arc::new(map);
+        *self.0.write() = map;
     }
 
     pub fn get(&self, name: &str) -> Option<Arc<Account>> {
@@ -188,8 +188,7 @@ impl Accounts {
     pub fn has_development_key(&self) -> bool {
         let probe = b"the well-known key";
         let Some(known) = Key::from_base64(DEVELOPMENT_KEY).map(|key| key.sign(probe)) else { return false };
-        let accounts = Arc::clone(&self.0.read());
-        accounts.values().flat_map(|account| account.keys()).any(|key| key.sign(probe) == known)
+        self.0.read().values().flat_map(|account| account.keys()).any(|key| key.sign(probe) == known)
     }
 
     pub(super) fn claimed(&self, name: &str) -> Claimed {

@@ -94,7 +94,8 @@ impl Jwks {
             }
         }
         // Tell a token that cannot be read from one that is not signed by a trusted key.
-        jsonwebtoken::dangerous::insecure_decode_claims::<Value>(token).map_err(|_| malformed("token claims"))?;
+        jsonwebtoken::dangerous::insecure_decode_claims::<Value>(token)
+            .map_err(|_| malformed("token claims"))?;
         Err(bad_token("Signature validation failed."))
     }
 }
@@ -151,7 +152,9 @@ pub fn authenticate(
     }
     let payload = match oauth {
         OAuth::Off => return Err(denied("Authentication scheme Bearer is not supported by this server.")),
-        OAuth::Basic => jsonwebtoken::dangerous::insecure_decode_claims(token).map_err(|_| malformed("token"))?,
+        OAuth::Basic => {
+            jsonwebtoken::dangerous::insecure_decode_claims(token).map_err(|_| malformed("token"))?
+        }
         OAuth::Jwks(jwks) => jwks.verify(token)?,
     };
     judge(oauth, &payload, head, now)
@@ -203,7 +206,9 @@ fn judge(oauth: &OAuth, payload: &Value, head: &Head, now: Timestamp) -> Result<
 
 /// Some issuers write fractions.
 fn seconds(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| value.as_f64().filter(|seconds| seconds.is_finite()).map(|seconds| seconds as i64))
+    value
+        .as_i64()
+        .or_else(|| value.as_f64().filter(|seconds| seconds.is_finite()).map(|seconds| seconds as i64))
 }
 
 fn accepts(configured: &[String], audience: &str, head: &Head) -> bool {

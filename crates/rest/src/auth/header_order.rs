@@ -77,3 +77,5 @@ fn pass(a: &[u8], b: &[u8], start: usize, weight: impl Fn(u8) -> u16, aligned: b
     }
 }
 
+#[cfg(test)]
+mod tests;

@@ -83,7 +83,9 @@ impl Auth {
     pub fn authenticate(&self, head: &Head, now: Timestamp) -> Result<Credential, Failure> {
         let claimed = self.accounts.claimed(&head.target.account);
         if claimed.account.https_only && !head.secure {
-            return Err(Failure::new(ErrorCode::AccountRequiresHttps).detail("AccountName", &head.target.account));
+            return Err(
+                Failure::new(ErrorCode::AccountRequiresHttps).detail("AccountName", &head.target.account)
+            );
         }
         let mut headers = head.headers.get_all(http::header::AUTHORIZATION).iter();
         let header = match (headers.next(), headers.next()) {

@@ -25,9 +25,7 @@ pub fn bad_token(detail: impl Into<String>) -> Failure {
 }
 
 pub fn unknown_account(name: &str) -> Failure {
-    denied(format!(
-        "Cannot find the claimed account when trying to GetProperties for the account {name}."
-    ))
+    denied(format!("Cannot find the claimed account when trying to GetProperties for the account {name}."))
 }
 
 /// The string that the server would have signed goes back, for it helps whoever writes a client; the
@@ -53,7 +51,11 @@ pub fn no_credentials(row: &Row, head: &Head) -> Failure {
         Service::File => false,
         Service::Dfs => return ErrorCode::AuthenticationFailed.into(),
     };
-    if challenged { ErrorCode::NoAuthenticationInformation.into() } else { ErrorCode::ResourceNotFound.into() }
+    if challenged {
+        ErrorCode::NoAuthenticationInformation.into()
+    } else {
+        ErrorCode::ResourceNotFound.into()
+    }
 }
 
 fn tells_account(op: Op) -> bool {

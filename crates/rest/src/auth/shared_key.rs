@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use http::HeaderValue;
+use http::{HeaderName, HeaderValue, header};
 use lazuli_model::error::Failure;
 use lazuli_model::operation::Service;
 use lazuli_model::time::Timestamp;
@@ -18,6 +18,9 @@ pub enum Scheme {
     SharedKey,
     SharedKeyLite,
 }
+
+const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
+const X_MS_DATE: HeaderName = HeaderName::from_static("x-ms-date");
 
 const SKEW_SECONDS: i64 = 15 * 60;
 
@@ -94,21 +97,27 @@ struct Form {
 
 impl<'a> Forms<'a> {
     fn of(head: &'a Head) -> Result<Self, Failure> {
-        let mut headers = Vec::with_capacity(16);
-        let mut white_space_folds = false;
-        for name in head.headers.keys().map(http::HeaderName::as_str).filter(|name| name.starts_with("x-ms-")) {
-            let mut values = head.headers.get_all(name).iter();
-            let (Some(value), None) = (values.next(), values.next()) else {
-                return Err(Failure::invalid_header(name, ""));
-            };
-            if value.is_empty() && !head.version.has(Feature::EmptyHeadersSigned) {
-                continue;
-            }
-            white_space_folds |= folds(value.as_bytes());
-            headers.push((name, value));
+        let mut headers: Vec<(&str, &HeaderValue)> = Vec::with_capacity(16);
+        headers.extend(
+            head.headers
+                .iter()
+                .map(|(name, value)| (name.as_str(), value))
+                .filter(|(name, _)| name.starts_with("x-ms-")),
+        );
+        // The two orders rarely differ, and bytes are compared faster.
+        headers.sort_unstable_by_key(|(name, _)| *name);
+        // Of a header that comes twice, the one acted by might not be the one signed.
+        if let Some(twice) = headers.windows(2).find(|pair| matches!(pair, [(a, _), (b, _)] if a == b)) {
+            return Err(Failure::invalid_header(twice.first().map_or("", |(name, _)| *name), ""));
         }
-        headers.sort_unstable_by(|(a, _), (b, _)| header_order::compare(a, b).then_with(|| a.cmp(b)));
-        let byte_order_differs = !headers.is_sorted_by(|(a, _), (b, _)| a <= b);
+        if !head.version.has(Feature::EmptyHeadersSigned) {
+            headers.retain(|(_, value)| !value.is_empty());
+        }
+        let white_space_folds = headers.iter().any(|(_, value)| folds(value.as_bytes()));
+        let byte_order_differs = !headers.is_sorted_by(|(a, _), (b, _)| header_order::compare(a, b).is_le());
+        if byte_order_differs {
+            headers.sort_unstable_by(|(a, _), (b, _)| header_order::compare(a, b).then_with(|| a.cmp(b)));
+        }
         let primary_path = (head.target.secondary && head.target.path_style).then(|| {
             let path = head.raw_path.strip_prefix('/').unwrap_or(&head.raw_path);
             let rest = path.find('/').and_then(|slash| path.get(slash..)).unwrap_or_default();
@@ -140,25 +149,25 @@ fn string_to_sign(scheme: Scheme, head: &Head, account: &str, forms: &Forms<'_>,
     match (scheme, table) {
         (Scheme::SharedKey, false) => {
             line(&mut out, head.method.as_str());
-            header_line(&mut out, head, "content-encoding");
-            header_line(&mut out, head, "content-language");
+            header_line(&mut out, head, header::CONTENT_ENCODING);
+            header_line(&mut out, head, header::CONTENT_LANGUAGE);
             content_length(&mut out, head);
-            header_line(&mut out, head, "content-md5");
-            header_line(&mut out, head, "content-type");
+            header_line(&mut out, head, CONTENT_MD5);
+            header_line(&mut out, head, header::CONTENT_TYPE);
             date_line(&mut out, head);
-            header_line(&mut out, head, "if-modified-since");
-            header_line(&mut out, head, "if-match");
-            header_line(&mut out, head, "if-none-match");
-            header_line(&mut out, head, "if-unmodified-since");
-            header_line(&mut out, head, "range");
+            header_line(&mut out, head, header::IF_MODIFIED_SINCE);
+            header_line(&mut out, head, header::IF_MATCH);
+            header_line(&mut out, head, header::IF_NONE_MATCH);
+            header_line(&mut out, head, header::IF_UNMODIFIED_SINCE);
+            header_line(&mut out, head, header::RANGE);
             canonical_headers(&mut out, forms, form);
             canonical_path(&mut out, head, account, forms, form);
             canonical_query(&mut out, head);
         }
         (Scheme::SharedKeyLite, false) => {
             line(&mut out, head.method.as_str());
-            header_line(&mut out, head, "content-md5");
-            header_line(&mut out, head, "content-type");
+            header_line(&mut out, head, CONTENT_MD5);
+            header_line(&mut out, head, header::CONTENT_TYPE);
             date_line(&mut out, head);
             canonical_headers(&mut out, forms, form);
             canonical_path(&mut out, head, account, forms, form);
@@ -166,8 +175,8 @@ fn string_to_sign(scheme: Scheme, head: &Head, account: &str, forms: &Forms<'_>,
         }
         (Scheme::SharedKey, true) => {
             line(&mut out, head.method.as_str());
-            header_line(&mut out, head, "content-md5");
-            header_line(&mut out, head, "content-type");
+            header_line(&mut out, head, CONTENT_MD5);
+            header_line(&mut out, head, header::CONTENT_TYPE);
             table_date_line(&mut out, head);
             canonical_path(&mut out, head, account, forms, form);
             comp(&mut out, head);
@@ -186,7 +195,7 @@ fn line(out: &mut Vec<u8>, text: &str) {
     out.push(b'\n');
 }
 
-fn header_line(out: &mut Vec<u8>, head: &Head, name: &str) {
+fn header_line(out: &mut Vec<u8>, head: &Head, name: HeaderName) {
     if let Some(value) = head.headers.get(name) {
         out.extend_from_slice(&utf8(value));
     }
@@ -194,27 +203,27 @@ fn header_line(out: &mut Vec<u8>, head: &Head, name: &str) {
 }
 
 fn content_length(out: &mut Vec<u8>, head: &Head) {
-    match head.headers.get("content-length") {
+    match head.headers.get(header::CONTENT_LENGTH) {
         Some(value) if value == "0" && head.version.has(Feature::EmptyContentLengthSigned) => out.push(b'\n'),
-        _ => header_line(out, head, "content-length"),
+        _ => header_line(out, head, header::CONTENT_LENGTH),
     }
 }
 
 /// Empty when `x-ms-date` is sent: that one is signed among the other `x-ms-*` headers.
 fn date_line(out: &mut Vec<u8>, head: &Head) {
-    if head.headers.contains_key("x-ms-date") { out.push(b'\n') } else { header_line(out, head, "date") }
+    if head.headers.contains_key(X_MS_DATE) { out.push(b'\n') } else { header_line(out, head, header::DATE) }
 }
 
 /// The Table service signs no `x-ms-*` header, so the date stands here whichever header it came in.
 fn table_date_line(out: &mut Vec<u8>, head: &Head) {
-    header_line(out, head, if head.headers.contains_key("x-ms-date") { "x-ms-date" } else { "date" });
+    header_line(out, head, if head.headers.contains_key(X_MS_DATE) { X_MS_DATE } else { header::DATE });
 }
 
 fn canonical_headers(out: &mut Vec<u8>, forms: &Forms<'_>, form: Form) {
     let mut in_byte_order;
     let headers = if form.byte_order {
         in_byte_order = forms.headers.clone();
-        in_byte_order.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        in_byte_order.sort_unstable_by_key(|(name, _)| *name);
         &in_byte_order
     } else {
         &forms.headers
@@ -223,7 +232,11 @@ fn canonical_headers(out: &mut Vec<u8>, forms: &Forms<'_>, form: Form) {
         out.extend_from_slice(name.as_bytes());
         out.push(b':');
         let value = utf8(value);
-        if form.folded { fold_into(out, &value) } else { out.extend_from_slice(value.trim_ascii()) }
+        if form.folded {
+            fold_into(out, &value)
+        } else {
+            out.extend_from_slice(value.trim_ascii())
+        }
         out.push(b'\n');
     }
 }
@@ -304,4 +317,3 @@ fn fold_into(out: &mut Vec<u8>, value: &[u8]) {
         out.push(byte);
     }
 }
-

@@ -65,7 +65,8 @@ pub fn authenticate(
     let strings = strings_to_sign(given, scope, head, version, &resource)?;
     let signature = Signature::parse(given.sig.unwrap_or_default());
     let derived = secret.key(&key);
-    let matched = strings.iter().fold(false, |matched, string| matched | derived.verify(string.as_bytes(), &signature));
+    let matched =
+        strings.iter().fold(false, |matched, string| matched | derived.verify(string.as_bytes(), &signature));
     if !matched || !known {
         return Err(wrong_sas_signature(strings.first().map_or("", String::as_str)));
     }

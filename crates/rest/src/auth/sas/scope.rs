@@ -40,7 +40,11 @@ impl Scope {
         let inside_container = !target.container.is_empty();
         match target.service {
             Service::Queue if given.sr.is_none() && given.tn.is_none() => {
-                if inside_container { Ok(Scope::Queue) } else { Err(wrong_level()) }
+                if inside_container {
+                    Ok(Scope::Queue)
+                } else {
+                    Err(wrong_level())
+                }
             }
             Service::Table if given.sr.is_none() && given.tn.is_some() => Ok(Scope::Table),
             Service::Queue | Service::Table => Err(denied("The signed resource is of another service.")),
@@ -82,7 +86,9 @@ impl Scope {
         let Target { account, container, object, .. } = &head.target;
         Ok(match self {
             Scope::Blob | Scope::Snapshot | Scope::Version => format!("/blob/{account}/{container}/{object}"),
-            Scope::Container if head.target.service == Service::File => format!("/file/{account}/{container}"),
+            Scope::Container if head.target.service == Service::File => {
+                format!("/file/{account}/{container}")
+            }
             Scope::Container => format!("/blob/{account}/{container}"),
             Scope::Directory => match directory(given, head)? {
                 "" => format!("/blob/{account}/{container}"),

@@ -90,10 +90,9 @@ fn bound(partition_key: Option<&str>, row_key: Option<&str>) -> Result<Option<Bo
     match (partition_key, row_key) {
         (None, None) => Ok(None),
         (None, Some(_)) => Err(denied("A row key range needs a partition key range.")),
-        (Some(partition_key), row_key) => Ok(Some(Bound {
-            partition_key: partition_key.to_owned(),
-            row_key: row_key.map(str::to_owned),
-        })),
+        (Some(partition_key), row_key) => {
+            Ok(Some(Bound { partition_key: partition_key.to_owned(), row_key: row_key.map(str::to_owned) }))
+        }
     }
 }
 
@@ -184,7 +183,9 @@ fn string_to_sign(
         }
         Service::File => fields.extend(overrides(given)),
         Service::Queue => {}
-        Service::Table => fields.extend([given.spk, given.srk, given.epk, given.erk].map(Option::unwrap_or_default)),
+        Service::Table => {
+            fields.extend([given.spk, given.srk, given.epk, given.erk].map(Option::unwrap_or_default))
+        }
     }
     join(&fields)
 }

@@ -1,0 +1,11 @@
+//! Who asks, and may they.
+
+#![allow(clippy::unwrap_used, reason = "in tests, helpers included")]
+
+mod bearer;
+mod matrix;
+mod rules;
+mod sas;
+mod shared_key;
+mod support;
+mod vectors;
