@@ -17,13 +17,14 @@ use crate::head::Head;
 use crate::headers::{self, spelled};
 use crate::preconditions::lease_id;
 
-/// The pairs of `x-ms-meta-*` in the order sent. The HTTP library hands names over in lower case.
+/// The pairs of `x-ms-meta-*` in the order sent, names as they were spelled.
 pub fn metadata(head: &Head) -> Result<Metadata, Failure> {
     let mut pairs = Vec::new();
     for (name, value) in &head.headers {
         if let Some(name) = name.as_str().strip_prefix(headers::X_MS_META_PREFIX) {
             let value = std::str::from_utf8(value.as_bytes()).map_err(|_| ErrorCode::InvalidMetadata)?;
-            pairs.push((name.to_owned(), value.to_owned()));
+            let spelled = head.metadata_names.iter().find(|spelled| spelled.eq_ignore_ascii_case(name));
+            pairs.push((spelled.map_or(name, String::as_str).to_owned(), value.to_owned()));
         }
     }
     Metadata::from_pairs(pairs)

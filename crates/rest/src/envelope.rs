@@ -15,11 +15,11 @@ use uuid::Uuid;
 use crate::auth::{self, Auth};
 use crate::error::{self, Asked};
 use crate::head::Head;
-use crate::headers;
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::response_body::ResponseBody;
 use crate::target::Target;
+use crate::{header_case, headers};
 
 /// Longer client request ids are not echoed.
 const CLIENT_REQUEST_ID_LIMIT: usize = 1024;
@@ -101,7 +101,7 @@ impl Envelope {
             }
             reason = reason_phrase(failure);
         }
-        let Reply { status, mut headers, body, .. } = reply;
+        let Reply { status, mut headers, body, metadata_names, .. } = reply;
         if !self.version.has(Feature::QuotedEtags) {
             unquote_etag(&mut headers);
         }
@@ -127,6 +127,9 @@ impl Envelope {
         let mut response = Response::new(if self.is_head { ResponseBody::Empty } else { body });
         *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         *response.headers_mut() = headers;
+        if let Some(spelling) = header_case::spelling(&metadata_names) {
+            *response.extensions_mut() = spelling;
+        }
         if let Some(reason) = reason {
             response.extensions_mut().insert(reason);
         }
@@ -157,17 +160,18 @@ fn read_head(arrival: &Arrival, parts: http::request::Parts, request_id: Uuid) -
     let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
     let host =
         text(headers::HOST).or(parts.uri.authority().map(|authority| authority.as_str())).unwrap_or_default();
-    let raw_path = parts.uri.path();
-    let target = Target::parse(arrival.listener, host, raw_path, &query)?;
+    let raw_path = parts.uri.path().to_owned();
+    let target = Target::parse(arrival.listener, host, &raw_path, &query)?;
     let version_sent = text(headers::X_MS_VERSION).map(str::to_owned);
     let version = match &version_sent {
         Some(sent) => ApiVersion::parse(sent.trim())
             .ok_or_else(|| Failure::invalid_header(headers::X_MS_VERSION, sent))?,
         None => version_of_query(&query)?.unwrap_or(UNVERSIONED),
     };
+    let metadata_names = header_case::metadata_names(&parts.headers, parts.extensions);
     Ok(Head {
         method,
-        raw_path: raw_path.to_owned(),
+        raw_path,
         query,
         target,
         peer: arrival.peer,
@@ -175,6 +179,7 @@ fn read_head(arrival: &Arrival, parts: http::request::Parts, request_id: Uuid) -
         request_id,
         version,
         version_sent,
+        metadata_names,
         headers: parts.headers,
     })
 }

@@ -27,6 +27,8 @@ pub struct Head {
     pub version: ApiVersion,
     /// The `x-ms-version` header as sent, echoed byte for byte.
     pub version_sent: Option<String>,
+    /// The names of metadata headers as they were spelled, where that is known: the header map has no case.
+    pub metadata_names: Vec<String>,
 }
 
 impl Head {

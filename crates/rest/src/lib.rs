@@ -10,6 +10,7 @@ mod envelope;
 mod error;
 pub mod front;
 pub mod head;
+mod header_case;
 pub mod headers;
 pub mod preconditions;
 pub mod query;

@@ -18,11 +18,19 @@ pub struct Reply {
     pub body: ResponseBody,
     /// Set on refusals: status, code and body are made from it when the answer leaves.
     pub(crate) refusal: Option<Failure>,
+    /// As they are to be spelled: the header map has no case.
+    pub(crate) metadata_names: Vec<String>,
 }
 
 impl Reply {
     pub fn new(status: u16) -> Self {
-        Self { status, headers: HeaderMap::with_capacity(24), body: ResponseBody::Empty, refusal: None }
+        Self {
+            status,
+            headers: HeaderMap::with_capacity(24),
+            body: ResponseBody::Empty,
+            refusal: None,
+            metadata_names: Vec::new(),
+        }
     }
 
     /// A refusal that carries headers of its own, such as the Content-Range of a 416. Without any,
@@ -74,11 +82,11 @@ impl Reply {
     #[must_use]
     pub fn metadata<N: AsRef<str>, V: AsRef<str>>(mut self, pairs: impl IntoIterator<Item = (N, V)>) -> Self {
         for (name, value) in pairs {
-            let name = format!("{}{}", headers::X_MS_META_PREFIX, name.as_ref());
-            let pair =
-                (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_bytes(value.as_ref().as_bytes()));
-            if let (Ok(name), Ok(value)) = pair {
-                self.headers.append(name, value);
+            let full = format!("{}{}", headers::X_MS_META_PREFIX, name.as_ref());
+            let name_and_value = (HeaderName::from_bytes(full.as_bytes()), value.as_ref().into_header());
+            if let (Ok(header), Some(value)) = name_and_value {
+                self.headers.append(header, value);
+                self.metadata_names.push(name.as_ref().to_owned());
             }
         }
         self

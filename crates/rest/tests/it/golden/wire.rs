@@ -34,6 +34,7 @@ impl Connection {
                 }
             });
             let _ = hyper::server::conn::http1::Builder::new()
+                .preserve_header_case(true)
                 .serve_connection(TokioIo::new(stream), service)
                 .await;
         });
@@ -188,4 +189,19 @@ async fn a_body_must_say_how_long_it_is() {
     let refused = connection.read_head().await;
     assert!(refused.starts_with("HTTP/1.1 411 "), "{refused}");
     assert_eq!(header(&refused, "x-ms-error-code"), Some("MissingContentLengthHeader"));
+}
+
+/// HTTP says that header names have no case; the service's clients rely on it keeping that of metadata.
+#[tokio::test]
+async fn metadata_names_keep_their_case() {
+    let mut connection = Connection::open().await;
+    let created = connection
+        .exchange(
+            "PUT /devstoreaccount1/con1?restype=container\nX-Ms-Meta-Capital: letter\nx-ms-meta-UPPER: case",
+        )
+        .await;
+    assert!(created.starts_with("HTTP/1.1 201 "), "{created}");
+    let found = connection.exchange("HEAD /devstoreaccount1/con1?restype=container").await;
+    assert!(found.contains("\r\nx-ms-meta-Capital: letter\r\n"), "{found}");
+    assert!(found.contains("\r\nx-ms-meta-UPPER: case\r\n"), "{found}");
 }
