@@ -19,7 +19,7 @@ use crate::envelope::{Arrival, Envelope, HttpDate};
 use crate::head::Head;
 use crate::reply::Reply;
 use crate::response_body::ResponseBody;
-use crate::{blob, cors, headers, request_body};
+use crate::{blob, cors, headers, queue, request_body};
 
 /// Told about every request that was answered.
 pub trait Observer: Send + Sync {
@@ -133,7 +133,8 @@ impl Front {
         let call = Call { services, auth, head, row, context, grant, body };
         match row.service {
             Service::Blob => blob::dispatch(call).await,
-            Service::Queue | Service::Table | Service::File | Service::Dfs => {
+            Service::Queue => queue::dispatch(call).await,
+            Service::Table | Service::File | Service::Dfs => {
                 Err(ErrorCode::NotImplemented.into())
             }
         }
@@ -141,12 +142,21 @@ impl Front {
 
     async fn container_access(&self, head: &Head) -> Result<Option<ContainerAccess>, Failure> {
         let target = &head.target;
-        if target.service != Service::Blob || target.container.is_empty() {
+        let (services, account, name) = (&self.services, &target.account, &target.container);
+        if name.is_empty() {
             return Ok(None);
         }
-        let found =
-            lazuli_service::blob::container_access(&self.services, &target.account, &target.container);
-        Ok(found.await.map_err(unwrap)?.map(access))
+        Ok(match target.service {
+            Service::Blob => {
+                let found = lazuli_service::blob::container_access(services, account, name);
+                found.await.map_err(unwrap)?.map(access)
+            }
+            Service::Queue => {
+                let found = lazuli_service::queue::queue_access(services, account, name);
+                found.await.map_err(unwrap)?.map(of_policies)
+            }
+            Service::Table | Service::File | Service::Dfs => None,
+        })
     }
 }
 
@@ -188,18 +198,23 @@ fn check_body(head: &Head, row: &Row) -> Result<(), Failure> {
 /// What the container says about access, in the terms of authorisation.
 fn access(found: lazuli_service::blob::ContainerAccess) -> ContainerAccess {
     use lazuli_service::record::container as stored;
-    let policy = |policy: stored::StoredPolicy| StoredPolicy {
-        id: policy.id,
-        start: policy.start.map(Timestamp),
-        expiry: policy.expiry.map(Timestamp),
-        permissions: policy.permission,
-    };
     ContainerAccess {
         public: match found.public {
             stored::PublicAccess::Private => PublicAccess::Private,
             stored::PublicAccess::Blob => PublicAccess::Blob,
             stored::PublicAccess::Container => PublicAccess::Container,
         },
-        policies: found.policies.into_iter().map(policy).collect(),
+        ..of_policies(found.policies)
     }
+}
+
+/// Queues and tables have no public access.
+fn of_policies(policies: Vec<lazuli_service::record::container::StoredPolicy>) -> ContainerAccess {
+    let policies = policies.into_iter().map(|policy| StoredPolicy {
+        id: policy.id,
+        start: policy.start.map(Timestamp),
+        expiry: policy.expiry.map(Timestamp),
+        permissions: policy.permission,
+    });
+    ContainerAccess { public: PublicAccess::Private, policies: policies.collect() }
 }

@@ -98,6 +98,7 @@ names! {
     X_MS_ACCESS_TIER_CHANGE_TIME "x-ms-access-tier-change-time"
     X_MS_ACCESS_TIER_INFERRED "x-ms-access-tier-inferred"
     X_MS_BLOB_APPEND_OFFSET "x-ms-blob-append-offset"
+    X_MS_APPROXIMATE_MESSAGES_COUNT "x-ms-approximate-messages-count"
     X_MS_BLOB_CACHE_CONTROL "x-ms-blob-cache-control"
     X_MS_BLOB_COMMITTED_BLOCK_COUNT "x-ms-blob-committed-block-count"
     X_MS_BLOB_CONTENT_DISPOSITION "x-ms-blob-content-disposition"
@@ -120,6 +121,7 @@ names! {
     X_MS_RANGE "x-ms-range"
     X_MS_RANGE_GET_CONTENT_CRC64 "x-ms-range-get-content-crc64"
     X_MS_RANGE_GET_CONTENT_MD5 "x-ms-range-get-content-md5"
+    X_MS_POPRECEIPT "x-ms-popreceipt"
     X_MS_REQUEST_SERVER_ENCRYPTED "x-ms-request-server-encrypted"
     X_MS_SEQUENCE_NUMBER_ACTION "x-ms-sequence-number-action"
     X_MS_SERVER_ENCRYPTED "x-ms-server-encrypted"
@@ -128,6 +130,7 @@ names! {
     X_MS_STRUCTURED_CONTENT_LENGTH "x-ms-structured-content-length"
     X_MS_TAGS "x-ms-tags"
     X_MS_TAG_COUNT "x-ms-tag-count"
+    X_MS_TIME_NEXT_VISIBLE "x-ms-time-next-visible"
     X_MS_VERSION_ID "x-ms-version-id"
 }
 

@@ -14,10 +14,12 @@ mod header_case;
 pub mod headers;
 pub mod preconditions;
 pub mod query;
+pub mod queue;
 pub mod reply;
 mod request_body;
 mod response_body;
 pub mod service_properties;
+pub mod signed_identifiers;
 pub mod target;
 pub mod xml;
 
