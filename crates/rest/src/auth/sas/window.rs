@@ -55,10 +55,8 @@ pub fn check_address(sip: Option<&str>, peer: Option<IpAddr>) -> Result<(), Fail
     if first.is_ipv4() != last.is_ipv4() {
         return Err(denied(format!("sip is not a valid address or range: '{sip}'")));
     }
-    let inside = peer.map(|peer| peer.to_canonical()).is_some_and(|peer| {
-        // IpAddr orders every IPv4 address before every IPv6 address: the families must be told apart.
-        peer.is_ipv4() == first.is_ipv4() && first <= peer && peer <= last
-    });
+    // IpAddr orders every IPv4 address before every IPv6 address: a peer of the other family is outside.
+    let inside = peer.map(|peer| peer.to_canonical()).is_some_and(|peer| first <= peer && peer <= last);
     if inside { Ok(()) } else { Err(ErrorCode::AuthorizationSourceIPMismatch.into()) }
 }
 

@@ -5,8 +5,9 @@ use lazuli_model::time::Timestamp;
 use lazuli_rest::auth::accounts::DEVELOPMENT_KEY;
 use lazuli_rest::auth::bearer::Claims;
 use lazuli_rest::auth::{Credential, KeyInfo};
-use lazuli_rest::authorize::{ContainerAccess, Grant, StoredPolicy, authorize};
+use lazuli_rest::authorize::{ContainerAccess, Grant, PublicAccess, StoredPolicy, authorize};
 
+use super::bearer::{Issuer, claims, with};
 use super::support::{
     ACCOUNT, BLOB_SAS, BLOB_SAS_2015, BLOB_SAS_2018, QUEUE_SAS, Request, TABLE_SAS, Token, VERSION, auth,
     code, detail, now,
@@ -69,6 +70,8 @@ fn addresses_and_protocols() {
         ("127.0.0.1", Some("::ffff:127.0.0.1"), "ok"),
         ("127.0.0.1", Some("127.0.0.2"), "403 AuthorizationSourceIPMismatch"),
         ("127.0.0.1", Some("::1"), "403 AuthorizationSourceIPMismatch"),
+        ("::1-::2", Some("127.0.0.1"), "403 AuthorizationSourceIPMismatch"),
+        ("::1-::2", Some("::2"), "ok"),
         ("127.0.0.1", None, "403 AuthorizationSourceIPMismatch"),
         ("10.0.0.5-10.0.0.7", Some("10.0.0.4"), "403 AuthorizationSourceIPMismatch"),
         ("10.0.0.5-10.0.0.7", Some("10.0.0.5"), "ok"),
@@ -177,6 +180,14 @@ fn a_token_reaches_what_it_names() {
     assert_eq!(code(token.on(get()).authenticate()), REFUSED);
     token.fields.retain(|(name, _)| *name != "snapshot");
     assert_eq!(code(token.on(get()).authenticate()), REFUSED);
+
+    // Nor is there a snapshot without a time.
+    let timeless = blob_sas(Token::service("r").with("sr", "bs"), "/blob/devstoreaccount1/c/d/e/b");
+    assert_eq!(code(timeless.on(get()).authenticate()), REFUSED);
+
+    // A token is of one kind.
+    let mixed = account_sas(|token| token).with("sr", "b");
+    assert_eq!(code(mixed.on(get()).authenticate()), REFUSED);
 
     // Above its own level a token says so (recorded).
     let batch = Request::new(Service::Blob, Method::Post, "/devstoreaccount1/").query("comp", "batch");
@@ -358,13 +369,18 @@ const UD_QUEUE_GO: &str =
 
 /// A token with a key that the server gave out for the service of the request.
 fn delegated(request: &Request, permissions: &str) -> (Token, String) {
+    delegated_to(request, permissions, None)
+}
+
+fn delegated_to(request: &Request, permissions: &str, tenant: Option<&str>) -> (Token, String) {
     let claims = Claims {
         object_id: Some("oid".into()),
         tenant_id: Some("tid".into()),
         issuer: "https://sts.windows.net/tid/".into(),
     };
     let start = now().plus_seconds(-60);
-    let info = KeyInfo { start: Some(start), expiry: now().plus_seconds(3600), delegated_user_tid: None };
+    let delegated_user_tid = tenant.map(str::to_owned);
+    let info = KeyInfo { start: Some(start), expiry: now().plus_seconds(3600), delegated_user_tid };
     let key = auth().user_delegation_key(&request.head(), &claims, info, now()).unwrap();
     let token = Token::service(permissions)
         .with("skoid", &key.signed_oid)
@@ -453,6 +469,52 @@ fn a_user_delegation_token_can_bind_headers_and_parameters() {
     assert_eq!(code(good.on(request().header("x-ms-a", "9")).authenticate()), REFUSED);
     assert_eq!(code(good.on(get().header("x-ms-a", "1").query("p", "3")).authenticate()), REFUSED);
     assert_eq!(code(good.on(request().query("p", "3")).authenticate()), REFUSED);
+}
+
+/// `sduoid`: the user shows a bearer token beside the signature.
+#[test]
+fn a_user_delegation_token_can_be_bound_to_a_user() {
+    let issuer = Issuer::new("k");
+    let auth = issuer.auth();
+    let ask = |tenant: Option<&str>, bearer: Option<(&str, &str)>| {
+        let (token, key) = delegated_to(&get(), "r", tenant);
+        let token = token.with("sr", "b").with("sduoid", "user").with("skdutid", tenant.unwrap_or(""));
+        let mut request = token.sign_service(UD_SAS, "/blob/devstoreaccount1/c/d/e/b", &key).on(get());
+        if let Some((user, tenant)) = bearer {
+            let mut claims = claims();
+            claims["oid"] = user.into();
+            claims["tid"] = tenant.into();
+            request = with(request, &issuer.sign(Some("k"), &claims));
+        }
+        let credential = auth.authenticate(&request.head(), now());
+        assert!(!matches!(credential, Ok(Credential::Bearer(_))), "the token limits, whoever shows it");
+        code(credential)
+    };
+    assert_eq!(ask(None, Some(("user", "tid"))), "ok");
+    assert_eq!(ask(None, None), REFUSED);
+    assert_eq!(ask(None, Some(("another", "tid"))), REFUSED);
+    assert_eq!(ask(None, Some(("user", "elsewhere"))), REFUSED);
+    assert_eq!(ask(Some("elsewhere"), Some(("user", "elsewhere"))), "ok");
+    assert_eq!(ask(Some("elsewhere"), Some(("user", "tid"))), REFUSED);
+}
+
+#[test]
+fn a_key_of_one_service_does_not_sign_for_another() {
+    let messages = Request::new(Service::Queue, Method::Get, "/devstoreaccount1/q/messages");
+    let (token, key) = delegated(&get(), "r");
+    let token = token.sign_service(UD_QUEUE, "/queue/devstoreaccount1/q", &key);
+    let failure = token.on(messages).authenticate().unwrap_err();
+    assert_eq!(detail(&failure), "The user delegation key is for another service.");
+}
+
+/// A public container shows its blobs, not their tags.
+#[test]
+fn nobody_asks_for_tags() {
+    let public = ContainerAccess { public: PublicAccess::Container, policies: Vec::new() };
+    let open = grant(&get(), Op::GetBlob, Some(&public)).unwrap();
+    assert!(open.anonymous && !open.may_read_tags);
+    let tags = get().header("x-ms-if-tags", "a='b'");
+    assert_eq!(code_of(grant(&tags, Op::GetBlob, Some(&public))), "401 NoAuthenticationInformation");
 }
 
 #[test]
