@@ -1,11 +1,11 @@
 //! The power goes at every disk call of a life.
 
-use super::disk::{Fate, Recorded};
+use super::disk::{Fate, Image, Recorded};
 use super::{life, scratch, script, strace, trace};
-use lazuli_engine::Engine;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::{Mutex, mpsc};
 
 const CALLS: &str = "trace=openat,close,dup,dup2,dup3,fcntl,lseek,read,write,writev,pwrite64,pwritev,pwritev2,\
                      ftruncate,fallocate,fsync,fdatasync,mkdir,rename,renameat,renameat2,unlink,unlinkat,rmdir,\
@@ -26,37 +26,71 @@ fn every_crash_keeps_what_was_acknowledged() {
     assert!(life(&dir, &before).stdout(std::process::Stdio::null()).status().unwrap().success());
     let calls = trace::parse(&std::fs::read_to_string(&output).unwrap());
 
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let mut disk = Recorded::new(&dir);
     let (mut seen, mut changes, mut random) = (HashSet::new(), 0, 0x9E37_79B9_7F4A_7C15);
-    let image_dir = home.path().join("image");
-    for (number, call) in calls.iter().enumerate() {
-        let acknowledged_before = acknowledged(&disk);
-        if !disk.apply(call) && acknowledged(&disk) == acknowledged_before {
-            continue;
+    let (send, receive) = mpsc::sync_channel::<Case>(2 * CHECKERS);
+    let receive = Mutex::new(receive);
+    let failures = &Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for checker in 0..CHECKERS {
+            let (receive, dir) = (&receive, home.path().join(format!("image-{checker}")));
+            scope.spawn(move || check_all(receive, failures, &dir));
         }
-        changes += 1;
-        let done = acknowledged(&disk);
-        let (bytes, names) = disk.unsynced();
-        for fates in fates(bytes, &mut random) {
-            for names_there in name_cuts(names) {
-                let image = disk.image(&fates, names_there);
-                if !seen.insert((image.fingerprint(), done)) {
-                    continue;
+        for (number, call) in calls.iter().enumerate() {
+            let before = acknowledged(&disk);
+            let changed = disk.apply(call);
+            let done = acknowledged(&disk);
+            if !changed && done == before {
+                continue;
+            }
+            changes += 1;
+            let (bytes, names) = disk.unsynced();
+            for fates in fates(bytes, &mut random) {
+                for names_there in name_cuts(names) {
+                    let image = disk.image(&fates, names_there);
+                    if !seen.insert((image.fingerprint(), done)) {
+                        continue;
+                    }
+                    let context = format!(
+                        "cut behind call {number} ({}), {names_there} of the names {:?}, {fates:?}",
+                        call.name,
+                        disk.unsynced_names()
+                    );
+                    send.send(Case { image, done, context }).expect("a checker");
                 }
-                image.write(&image_dir).unwrap();
-                let context = format!(
-                    "cut behind call {number} ({}), {names_there} of {names} names, {fates:?}",
-                    call.name
-                );
-                runtime.block_on(check(&image_dir, done, &context));
-                std::fs::remove_dir_all(&image_dir).unwrap();
             }
         }
-    }
+        drop(send);
+    });
+    let failures = failures.lock().unwrap();
+    assert!(failures.is_empty(), "{} of {} images fail:\n{}", failures.len(), seen.len(), failures[0]);
     assert_eq!(acknowledged(&disk), script::STEPS, "the life did not come to its end: {}", disk.said);
+    assert!(disk.has_seen("tables"), "no table was written");
     println!("{} images of {changes} changes", seen.len());
     assert!(changes > 100 && seen.len() > 300, "{} images of {changes} changes", seen.len());
+}
+
+/// Opening waits more than it computes.
+const CHECKERS: usize = 4;
+
+struct Case {
+    image: Image,
+    /// Steps that were acknowledged.
+    done: usize,
+    context: String,
+}
+
+fn check_all(cases: &Mutex<mpsc::Receiver<Case>>, failures: &Mutex<Vec<String>>, dir: &Path) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    loop {
+        let case = cases.lock().map(|cases| cases.recv());
+        let Ok(Ok(case)) = case else { return };
+        case.image.write(dir).unwrap();
+        let found = runtime.block_on(check(dir, case.done));
+        std::fs::remove_dir_all(dir).unwrap();
+        // Goes on taking cases, so that the sender is never stuck.
+        found.unwrap_or_else(|what| failures.lock().unwrap().push(format!("{}: {what}", case.context)));
+    }
 }
 
 fn acknowledged(disk: &Recorded) -> usize {
@@ -75,10 +109,10 @@ fn fates(count: usize, random: &mut u64) -> Vec<Vec<Fate>> {
             .map(|n| if mask >> (n % 64) & 1 == 1 { Fate::There } else { Fate::Missing })
             .collect::<Vec<_>>()
     };
-    if count <= 3 {
+    if count <= 5 {
         all.extend((1..(1 << count) - 1).map(chosen));
     } else {
-        for _ in 0..2 {
+        for _ in 0..4 {
             *random ^= *random << 13;
             *random ^= *random >> 7;
             *random ^= *random << 17;
@@ -101,31 +135,20 @@ fn name_cuts(count: usize) -> Vec<usize> {
     cuts
 }
 
-async fn check(dir: &Path, done: usize, context: &str) {
-    let engine = match script::open(dir) {
-        Ok(engine) => engine,
-        Err(error) => panic!("{context}: {error}"),
-    };
-    let found = match script::read_all(&engine).await {
-        Ok(found) => found,
-        Err(error) => panic!("{context}: {error}"),
-    };
+async fn check(dir: &Path, done: usize) -> Result<(), String> {
+    let engine = script::open(dir).map_err(|error| error.to_string())?;
+    let found = script::read_all(&engine).await.map_err(|error| error.to_string())?;
     let (now, next) = (script::state_after(done), script::state_after(done + 1));
-    assert!(
-        script::is_state(&found, &now) || script::is_state(&found, &next),
-        "{context}: {done} steps were acknowledged, found {:?}",
-        found.keys().collect::<Vec<_>>()
-    );
-    goes_on(&engine, context).await;
-}
-
-/// What was opened takes writes again.
-async fn goes_on(engine: &Engine, context: &str) {
-    for step in [4, 0] {
-        if let Err(error) = script::run_step(engine, step).await {
-            panic!("{context}: after reopening: {error}");
-        }
+    if !script::is_state(&found, &now) && !script::is_state(&found, &next) {
+        return Err(format!("{done} steps were acknowledged, found {:?}", found.keys().collect::<Vec<_>>()));
     }
-    let found = script::read_all(engine).await.unwrap_or_else(|error| panic!("{context}: {error}"));
-    assert_eq!(found.get("k/a").map(|value| &value[..]), Some(&b"first"[..]), "{context}");
+    // What was opened takes writes again.
+    for step in [4, 0] {
+        script::run_step(&engine, step).await.map_err(|error| format!("after reopening: {error}"))?;
+    }
+    let found = script::read_all(&engine).await.map_err(|error| error.to_string())?;
+    match found.get("k/a") {
+        Some(value) if value == "first" => Ok(()),
+        other => Err(format!("after reopening: {other:?}")),
+    }
 }

@@ -4,10 +4,9 @@
 //! of the rest any part may be there. Only the changes of one directory come in order.
 
 use super::trace::Call;
-use std::collections::hash_map::DefaultHasher;
+use lazuli_engine::Crc64;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::hash::{Hash, Hasher};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -15,13 +14,13 @@ const PAGE: u64 = 4_096;
 const SECTOR: usize = 512;
 
 /// A file's bytes; what is not in a page is zero.
-#[derive(Clone, Default, Hash)]
+#[derive(Clone, Default)]
 struct Content {
     len: u64,
     pages: BTreeMap<u64, Vec<u8>>,
 }
 
-#[derive(Clone, Hash)]
+#[derive(Clone)]
 enum Change {
     Write(u64, Vec<u8>),
     SetLen(u64),
@@ -95,10 +94,15 @@ impl Content {
 
     fn write(&mut self, offset: u64, bytes: &[u8]) {
         self.len = self.len.max(offset + bytes.len() as u64);
-        for (n, byte) in bytes.iter().enumerate() {
-            let at = offset + n as u64;
+        let mut rest = bytes;
+        let mut at = offset;
+        while !rest.is_empty() {
+            let inside = (at % PAGE) as usize;
+            let (now, later) = rest.split_at(rest.len().min(PAGE as usize - inside));
             let page = self.pages.entry(at / PAGE).or_insert_with(|| vec![0; PAGE as usize]);
-            page[(at % PAGE) as usize] = *byte;
+            page[inside..inside + now.len()].copy_from_slice(now);
+            at += now.len() as u64;
+            rest = later;
         }
     }
 }
@@ -284,6 +288,25 @@ impl Recorded {
         true
     }
 
+    /// A directory of this name has had a file in it.
+    pub fn has_seen(&self, dir: &str) -> bool {
+        let mut dirs = self.inodes.iter().filter_map(|inode| inode.names.get(dir));
+        dirs.any(|&inode| !self.inodes[inode].names.is_empty())
+    }
+
+    /// The unsynced changes of names, for people.
+    pub fn unsynced_names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for inode in &self.inodes {
+            names.extend(inode.unsynced_names.iter().map(|(_, change)| match change {
+                NameChange::Add(name, _) => format!("+{name}"),
+                NameChange::Rename { from, to, .. } => format!("{from}->{to}"),
+                NameChange::Remove(name) => format!("-{name}"),
+            }));
+        }
+        names
+    }
+
     /// How many changes of bytes, and of names, are not synced.
     pub fn unsynced(&self) -> (usize, usize) {
         let bytes = self.inodes.iter().map(|inode| inode.unsynced.len()).sum();
@@ -354,7 +377,7 @@ fn apply_name(names: &mut [BTreeMap<String, usize>], dir: usize, change: &NameCh
 }
 
 /// A directory tree that a machine could find after a crash.
-#[derive(Default, Hash)]
+#[derive(Default)]
 pub struct Image {
     dirs: Vec<PathBuf>,
     files: Vec<(PathBuf, Content)>,
@@ -362,9 +385,19 @@ pub struct Image {
 
 impl Image {
     pub fn fingerprint(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.hash(&mut hasher);
-        hasher.finish()
+        let mut crc = Crc64::new();
+        for dir in &self.dirs {
+            crc.update(dir.as_os_str().as_encoded_bytes());
+        }
+        for (path, content) in &self.files {
+            crc.update(path.as_os_str().as_encoded_bytes());
+            crc.update(&content.len.to_le_bytes());
+            for (page, bytes) in &content.pages {
+                crc.update(&page.to_le_bytes());
+                crc.update(bytes);
+            }
+        }
+        crc.value()
     }
 
     pub fn write(&self, root: &Path) -> std::io::Result<()> {

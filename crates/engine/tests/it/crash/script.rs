@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Steps of a life; the last one is the clean stop.
-pub const STEPS: usize = 22;
+pub const STEPS: usize = 27;
 const CHUNK: u32 = 20_000;
 
 /// What a key stands for: its value, or the bytes of a chunk that it names.
@@ -20,7 +20,7 @@ pub enum Content {
 pub type State = BTreeMap<String, Content>;
 
 pub fn options() -> Options {
-    let mut options = Options { cache_bytes: 1 << 20, memtable_bytes: 1 << 20, ..Options::default() };
+    let mut options = Options { cache_bytes: 1 << 20, memtable_bytes: 32 << 10, ..Options::default() };
     options.extents.first_extent_bytes = 64 << 10;
     options.extents.extent_bytes = 64 << 10;
     options.extents.reserve_bytes = 0;
@@ -84,8 +84,16 @@ fn change(step: usize) -> Change {
         // A chunk replaced, with a small value beside it.
         18 => {
             change.put.push(("c/05".into(), Content::Chunk { seed: 500, len: CHUNK }));
-            change.put.push(("k/a".into(), Content::Value("last".into())));
+            change.put.push(("k/a".into(), Content::Value("fourth".into())));
         }
+        // More than the memory for wide values holds: tables are written, while the log goes on.
+        20..=23 => {
+            for n in 0..5 {
+                let content = Content::Value(payload(seed + 100 * n, 7_000));
+                change.put.push((format!("~w/{step}/{n}"), content));
+            }
+        }
+        25 => change.put.push(("k/a".into(), Content::Value("last".into()))),
         _ => {}
     }
     change
@@ -109,8 +117,12 @@ pub async fn run_step(engine: &Engine, step: usize) -> Result<(), EngineError> {
             wait_for_collector(engine).await;
             Ok(())
         }
-        20 => Ok(tokio::time::sleep(Duration::from_millis(1_100)).await),
-        21 => engine.close().await,
+        // The superblock is written each second.
+        24 => {
+            tokio::time::sleep(Duration::from_millis(1_100)).await;
+            Ok(())
+        }
+        26 => engine.close().await,
         _ => apply(engine, change(step)).await,
     }
 }

@@ -69,7 +69,7 @@ fn call(text: &str, started: usize, ended: usize) -> Option<Call> {
             strings.push(bytes(part)?);
         }
     }
-    let args = plain.split(", ").map(str::to_owned).collect();
+    let args = plain.split(", ").map(|arg| arg.trim().to_owned()).collect();
     Some(Call { name: name.to_owned(), args, strings, result, started, ended })
 }
 
