@@ -5,14 +5,19 @@
 
 mod cut;
 mod disk;
+mod inject;
+mod rot;
 mod script;
 mod trace;
 
+use lazuli_engine::{Engine, EngineError};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const DIR: &str = "LAZULI_TEST_LIFE_DIR";
+/// Set when the life need not wait for what happens once a second.
+const QUICK: &str = "LAZULI_TEST_LIFE_QUICK";
 
 /// A command that lives the life in this directory, begun with `before` (strace and its arguments).
 fn life(dir: &Path, before: &[OsString]) -> Command {
@@ -31,24 +36,47 @@ fn life(dir: &Path, before: &[OsString]) -> Command {
 #[test]
 #[ignore = "started by the other tests here"]
 fn child() {
-    use std::io::Write;
     let Some(dir) = std::env::var_os(DIR).map(PathBuf::from) else { return };
-    let say = |text: String| drop(std::io::stdout().write_all(text.as_bytes()));
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("runtime");
-    runtime.block_on(async {
+    let quick = std::env::var_os(QUICK).is_some();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    runtime.expect("runtime").block_on(async {
         let engine = match script::open(&dir) {
             Ok(engine) => engine,
-            Err(error) => return say(format!("not opened: {error}\n")),
+            Err(error) => return say(&format!("not opened: {error}\n")),
         };
-        say("opened\n".into());
-        for step in 0..script::STEPS {
-            match script::run_step(&engine, step).await {
-                Ok(()) => say(format!("ack {step}\n")),
-                Err(error) => say(format!("err {step} {error}\n")),
+        say("opened\n");
+        for step in (0..script::STEPS).filter(|step| !quick || *step != script::WAIT) {
+            if let Err(error) = script::run_step(&engine, step).await {
+                say(&format!("err {step} {error}\n"));
+                return after_failure(&engine, &error).await;
             }
+            say(&format!("ack {step}\n"));
         }
     });
+}
+
+/// With a call of its own: when `write` is made to fail, this still works.
+fn say(text: &str) {
+    use std::io::{IoSlice, Write};
+    use std::os::fd::AsFd;
+    let stdout = std::io::stdout().as_fd().try_clone_to_owned().expect("standard output");
+    let _ = std::fs::File::from(stdout).write_vectored(&[IoSlice::new(text.as_bytes())]);
+}
+
+/// An engine that failed to make something durable must not pretend to have done so with anything later.
+async fn after_failure(engine: &Engine, error: &EngineError) {
+    match engine.is_stopped() {
+        Some(reason) => {
+            say(&format!("stopped: {reason}\n"));
+            for step in [0, 4, 1] {
+                if script::run_step(engine, step).await.is_ok() {
+                    say("accepted after the failure\n");
+                }
+            }
+        }
+        None if matches!(error, EngineError::OutOfSpace) => say("full\n"),
+        None => say("accepted after the failure: it has not stopped\n"),
+    }
 }
 
 /// Where images are rebuilt: in memory if possible, since thousands of them are synced.

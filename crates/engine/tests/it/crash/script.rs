@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 /// Steps of a life; the last one is the clean stop.
 pub const STEPS: usize = 27;
+/// The step in which time passes, for what happens once a second.
+pub const WAIT: usize = 24;
 const CHUNK: u32 = 20_000;
 
 /// What a key stands for: its value, or the bytes of a chunk that it names.
@@ -118,7 +120,7 @@ pub async fn run_step(engine: &Engine, step: usize) -> Result<(), EngineError> {
             Ok(())
         }
         // The superblock is written each second.
-        24 => {
+        WAIT => {
             tokio::time::sleep(Duration::from_millis(1_100)).await;
             Ok(())
         }
