@@ -72,7 +72,7 @@ impl Envelope {
         let head = read_head(arrival, parts, envelope.request_id);
         if let Ok(head) = &head {
             envelope.service = head.target.service;
-            envelope.resource = head.target.resource;
+            envelope.resource = spoken_of(head);
             envelope.version = head.version;
             let shown = head.version_sent.as_deref().unwrap_or(head.version.as_str());
             envelope.version_shown = HeaderValue::from_str(shown).ok();
@@ -152,6 +152,13 @@ impl Envelope {
             tracing::debug!(%request_id, op, %failure, "request refused");
         }
     }
+}
+
+/// A table's policies are no data of it, wherever they are asked for: they are spoken of as the account's settings
+/// are, in XML.
+fn spoken_of(head: &Head) -> Resource {
+    let of_table = head.target.service == Service::Table && head.query("comp").is_some();
+    if of_table { Resource::Account } else { head.target.resource }
 }
 
 fn read_head(arrival: &Arrival, parts: http::request::Parts, request_id: Uuid) -> Result<Head, Failure> {

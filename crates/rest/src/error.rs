@@ -35,6 +35,12 @@ pub(crate) fn render(mut reply: Reply, failure: &Failure, asked: &Asked<'_>) -> 
         (Service::Blob | Service::Queue | Service::File, _) => (xml(failure, asked), "application/xml", true),
     };
     reply = reply.header(headers::CONTENT_TYPE, content_type).bytes(body.into());
+    if asked.service == Service::Table && is_data(asked.resource) {
+        reply = reply.header(headers::X_CONTENT_TYPE_OPTIONS, "nosniff");
+        if !crate::table::is_early(failure, asked.row.map(|row| row.op)) {
+            reply = reply.header(headers::CACHE_CONTROL, "no-cache");
+        }
+    }
     if has_code && names_code { reply.header(headers::X_MS_ERROR_CODE, failure.code.name()) } else { reply }
 }
 

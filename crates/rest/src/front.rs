@@ -19,7 +19,7 @@ use crate::envelope::{Arrival, Envelope, HttpDate};
 use crate::head::Head;
 use crate::reply::Reply;
 use crate::response_body::ResponseBody;
-use crate::{blob, cors, headers, queue, request_body};
+use crate::{blob, cors, headers, queue, request_body, table};
 
 /// Told about every request that was answered.
 pub trait Observer: Send + Sync {
@@ -134,15 +134,19 @@ impl Front {
         match row.service {
             Service::Blob => blob::dispatch(call).await,
             Service::Queue => queue::dispatch(call).await,
-            Service::Table | Service::File | Service::Dfs => {
-                Err(ErrorCode::NotImplemented.into())
-            }
+            Service::Table => table::dispatch(call).await,
+            Service::File | Service::Dfs => Err(ErrorCode::NotImplemented.into()),
         }
     }
 
     async fn container_access(&self, head: &Head) -> Result<Option<ContainerAccess>, Failure> {
         let target = &head.target;
-        let (services, account, name) = (&self.services, &target.account, &target.container);
+        let (services, account) = (&self.services, &target.account);
+        // A batch names its table only in its parts, and in the token.
+        let name = match target.service {
+            Service::Table => head.query("tn").unwrap_or(&target.container),
+            _ => &target.container,
+        };
         if name.is_empty() {
             return Ok(None);
         }
@@ -155,7 +159,11 @@ impl Front {
                 let found = lazuli_service::queue::queue_access(services, account, name);
                 found.await.map_err(unwrap)?.map(of_policies)
             }
-            Service::Table | Service::File | Service::Dfs => None,
+            Service::Table => {
+                let found = lazuli_service::table::table_access(services, account, name);
+                found.await.map_err(unwrap)?.map(|found| of_policies(found.policies))
+            }
+            Service::File | Service::Dfs => None,
         })
     }
 }
@@ -171,6 +179,11 @@ fn find_row(head: &Head) -> Result<&'static Row, Failure> {
         return Err(ErrorCode::NotImplemented.into());
     }
     let query = |name: &str| head.query.get(name);
+    if target.service == Service::Table {
+        // An empty If-Match is there, and will be refused.
+        let header = |name: &str| head.raw_header(name);
+        return operation::route(target.service, target.resource, table::method(head)?, &query, &header);
+    }
     let header = |name: &str| head.header(name);
     operation::route(target.service, target.resource, head.method, &query, &header)
 }

@@ -11,6 +11,7 @@ macro_rules! names {
 
 names! {
     // HTTP.
+    ACCEPT "accept"
     ACCEPT_RANGES "accept-ranges"
     ALLOW "allow"
     AUTHORIZATION "authorization"
@@ -31,11 +32,16 @@ names! {
     IF_NONE_MATCH "if-none-match"
     IF_UNMODIFIED_SINCE "if-unmodified-since"
     LAST_MODIFIED "last-modified"
+    LOCATION "location"
     ORIGIN "origin"
+    PREFER "prefer"
+    PREFERENCE_APPLIED "preference-applied"
     RANGE "range"
     SERVER "server"
     VARY "vary"
     WWW_AUTHENTICATE "www-authenticate"
+    X_CONTENT_TYPE_OPTIONS "x-content-type-options"
+    X_HTTP_METHOD "x-http-method"
 
     // CORS.
     ACCESS_CONTROL_ALLOW_CREDENTIALS "access-control-allow-credentials"
@@ -132,6 +138,13 @@ names! {
     X_MS_TAG_COUNT "x-ms-tag-count"
     X_MS_TIME_NEXT_VISIBLE "x-ms-time-next-visible"
     X_MS_VERSION_ID "x-ms-version-id"
+
+    // Tables.
+    DATASERVICEID "dataserviceid"
+    DATASERVICEVERSION "dataserviceversion"
+    X_MS_CONTINUATION_NEXTPARTITIONKEY "x-ms-continuation-nextpartitionkey"
+    X_MS_CONTINUATION_NEXTROWKEY "x-ms-continuation-nextrowkey"
+    X_MS_CONTINUATION_NEXTTABLENAME "x-ms-continuation-nexttablename"
 }
 
 /// Before the name of each metadata pair.

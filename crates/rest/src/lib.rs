@@ -20,7 +20,10 @@ mod request_body;
 mod response_body;
 pub mod service_properties;
 pub mod signed_identifiers;
+pub mod table;
 pub mod target;
+#[cfg(test)]
+mod testing;
 pub mod xml;
 
 pub use call::Call;
