@@ -131,7 +131,8 @@ impl Recorded {
                     open.position = if call.name == "lseek" { 0 } else { open.position } + call.result as u64;
                 }
             }
-            "write" | "writev" if call.number(0) == 1 => {
+            // Nothing else in a life writes outside of the directory in this way.
+            "writev" if !self.open.contains_key(&call.number(0)) => {
                 self.said.push_str(&String::from_utf8_lossy(&call.data()))
             }
             "write" | "writev" => return self.write(call, None),
@@ -218,9 +219,12 @@ impl Recorded {
 
     /// A duplicate shares the position with the first; nobody here writes through both.
     fn duplicate(&mut self, from: i64, to: i64) {
-        if let Some(open) = self.open.get(&from) {
-            let copy = Open { path: open.path.clone(), ..*open };
-            self.open.insert(to, copy);
+        match self.open.get(&from) {
+            Some(open) => {
+                let copy = Open { path: open.path.clone(), ..*open };
+                self.open.insert(to, copy);
+            }
+            None => drop(self.open.remove(&to)),
         }
     }
 
