@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Recorded answers of the real service, replayed against a server, judged by a list of known differences.
+
+    run.py --server target/debug/lazuli            starts the server itself
+    run.py --connection-string CS --clock-url URL  against one that runs
+
+The recordings and their replayer are not part of this repository: --replay DIR or LAZULI_REPLAY says where they are,
+`../shared/replay` beside the repository is looked at otherwise. Where there are none, the run says so and is skipped.
+A test fails that differs and is not listed in known-differences-SERVICE.txt (see known.py); one that meets an operation
+answered 501, which docs/operations.md lists as not built, is skipped.
+"""
+import argparse
+import contextlib
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import known as known_differences                                # noqa: E402
+import levels                                                    # noqa: E402
+import triage                                                    # noqa: E402
+from built import Built                                          # noqa: E402
+from lazuli_server import Server                                 # noqa: E402
+from outcome import Outcome                                      # noqa: E402
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('services', nargs='*', default=['blob'], help='blob, queue, table [default: blob]')
+    parser.add_argument('--replay', default=os.environ.get('LAZULI_REPLAY', os.path.join(ROOT, '..', 'shared', 'replay')))
+    parser.add_argument('--server', help='the binary to start, anew for every service')
+    parser.add_argument('--connection-string')
+    parser.add_argument('--clock-url')
+    parser.add_argument('--out', help='directory for the reports [default: a temporary one]')
+    parser.add_argument('--filter', help='only tests whose service-origin/name matches; the list is then not judged for absent ones')
+    parser.add_argument('--print-new', action='store_true', help='print new differences as lines for the list, reason to be filled in')
+    return parser.parse_args()
+
+
+def replay(options, service, connection_string, clock_url, report):
+    data = sorted(glob.glob(os.path.join(options.replay, 'recordings', service + '-*.jsonl*')))
+    if not data:
+        return None
+    command = [sys.executable, '-B', os.path.join(options.replay, 'replay.py'), '--data', *data, '--connection-string',
+               connection_string, '--clock-url', clock_url, '--report', report]
+    command += ['--filter', options.filter] if options.filter else []
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if not os.path.exists(report):                               # its exit code only says whether any status differs
+        sys.exit('the replayer did not finish:\n' + done.stdout[-4000:])
+    with open(report, encoding='utf-8') as text:
+        return json.load(text)
+
+
+def one(options, service, built, out):
+    """(passed, failed, skipped) of one service, after printing how it stands."""
+    report_path = os.path.join(out, 'replay-%s.json' % service)
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(report_path)
+    with contextlib.ExitStack() as stack:
+        connection_string, clock_url = options.connection_string, options.clock_url
+        if options.server:
+            server = stack.enter_context(Server(options.server))
+            connection_string, clock_url = server.connection_string, server.clock_url
+        report = replay(options, service, connection_string, clock_url, report_path)
+    if report is None:
+        print('%s: no recordings' % service)
+        return 0, 0, 0
+    triage.write(os.path.join(out, 'replay-%s-causes.txt' % service), report, service)
+
+    outcome = Outcome(report, service, built)
+    restricted = levels.counted(report, service, lambda operation: built(service, operation))
+    print(levels.line('%s, everything' % service, levels.counted(report, service)))
+    print(levels.line('%s, what is built' % service, restricted))
+    print('%s: %d of %d tests with every status equal (%.1f%%), %d identical throughout' % (
+        service, outcome.statuses_equal, outcome.replayed, levels.percent(outcome.statuses_equal, outcome.replayed),
+        len(outcome.passed)))
+    print('%s: skipped: %s' % (service, ', '.join('%s %d' % pair for pair in outcome.skipped.most_common()) or 'none'))
+
+    known = known_differences.read(os.path.join(HERE, 'known-differences-%s.txt' % service))
+    faults, warnings = known_differences.judge(known, outcome.failed)
+    listed = len(outcome.failed) - len(faults)
+    if options.filter:
+        warnings = []
+    else:
+        faults += levels.below_bars(restricted, outcome.statuses_equal, outcome.replayed)
+    for text in warnings:
+        print('warning: ' + text)
+    for text in faults:
+        print('FAILED: ' + text)
+    if options.print_new:
+        for test, difference in sorted(outcome.failed.items()):
+            if known.get(test, ('',))[0] != difference:
+                print('%s | %s | REASON' % (test, difference))
+    print('%s: %d known differences met (counted as skipped)' % (service, listed))
+    return len(outcome.passed), len(faults), sum(outcome.skipped.values()) + listed
+
+
+def main():
+    options = arguments()
+    if not os.path.isfile(os.path.join(options.replay, 'replay.py')):
+        print('skipped: no recordings here (--replay DIR or LAZULI_REPLAY)')
+        print('0 passed, 0 failed, 0 skipped')
+        return 0
+    if not options.server and not (options.connection_string and options.clock_url):
+        sys.exit('give --server, or --connection-string and --clock-url')
+    built = Built(os.path.join(ROOT, 'docs', 'operations.md'))
+    gone = built.check()
+    if gone:
+        sys.exit('built.py names rows that the operation table does not have: ' + ', '.join(gone))
+    with contextlib.ExitStack() as stack:
+        out = options.out or stack.enter_context(tempfile.TemporaryDirectory())
+        os.makedirs(out, exist_ok=True)
+        sums = [sum(column) for column in zip(*(one(options, service, built, out) for service in options.services))]
+    print('%d passed, %d failed, %d skipped' % tuple(sums))
+    return 1 if sums[1] else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
