@@ -44,6 +44,8 @@ pub(crate) struct Envelope {
     /// What `x-ms-version` of the answer says; nothing when the request failed before a version took effect.
     version_shown: Option<HeaderValue>,
     client_request_id: Option<HeaderValue>,
+    /// A version was asked for, by header or parameter.
+    pub names_version: bool,
     pub content_length: Option<u64>,
     pub row: Option<&'static Row>,
 }
@@ -66,6 +68,7 @@ impl Envelope {
             version: ApiVersion::NEWEST,
             version_shown: None,
             client_request_id,
+            names_version: true,
             content_length,
             row: None,
         };
@@ -73,11 +76,19 @@ impl Envelope {
         if let Ok(head) = &head {
             envelope.service = head.target.service;
             envelope.resource = spoken_of(head);
-            envelope.version = head.version;
-            let shown = head.version_sent.as_deref().unwrap_or(head.version.as_str());
-            envelope.version_shown = HeaderValue::from_str(shown).ok();
+            let by_query = VERSION_PARAMETERS.iter().any(|name| head.query(name).is_some());
+            envelope.names_version = head.version_sent.is_some() || by_query;
+            envelope.choose_version(head.version);
+            if let Some(sent) = &head.version_sent {
+                envelope.version_shown = HeaderValue::from_str(sent).ok();
+            }
         }
         (envelope, head)
+    }
+
+    pub fn choose_version(&mut self, version: ApiVersion) {
+        self.version = version;
+        self.version_shown = HeaderValue::from_str(version.as_str()).ok();
     }
 
     /// The answer with everything on it.
@@ -194,8 +205,11 @@ fn read_head(arrival: &Arrival, parts: http::request::Parts, request_id: Uuid) -
 /// What rules a request that names no version.
 const UNVERSIONED: ApiVersion = ApiVersion::V2009_09_19;
 
+/// Where a version is looked for when no header names one.
+const VERSION_PARAMETERS: [&str; 2] = ["api-version", "sv"];
+
 fn version_of_query(query: &Query) -> Result<Option<ApiVersion>, Failure> {
-    for name in ["api-version", "sv"] {
+    for name in VERSION_PARAMETERS {
         if let Some(text) = query.given(name) {
             return ApiVersion::parse(text).map(Some).ok_or_else(|| Failure::invalid_query(name, text, ""));
         }

@@ -10,6 +10,8 @@ use http::Response;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{self, Method, Row, Service};
 use lazuli_model::time::Timestamp;
+use lazuli_model::version::ApiVersion;
+use lazuli_service::shared::service_properties::get_service_properties;
 use lazuli_service::{Context, Fault, Services};
 
 use crate::auth::Auth;
@@ -88,7 +90,8 @@ impl Front {
         response
     }
 
-    async fn answer(&self, head: Head, body: lazuli_service::Body, envelope: &mut Envelope) -> Reply {
+    async fn answer(&self, mut head: Head, body: lazuli_service::Body, envelope: &mut Envelope) -> Reply {
+        self.default_version(&mut head, envelope).await;
         if head.method == Method::Options {
             return cors::preflight(&self.services, &head).await.unwrap_or_else(Reply::from);
         }
@@ -107,6 +110,19 @@ impl Front {
         match cors {
             Some(cors) => cors.decorate(&self.services, reply).await,
             None => reply,
+        }
+    }
+
+    /// A request to the Blob service that names no version gets the one that the account's owner chose.
+    async fn default_version(&self, head: &mut Head, envelope: &mut Envelope) {
+        if envelope.names_version || head.target.service != Service::Blob {
+            return;
+        }
+        let found = get_service_properties(&self.services, &head.target.account, Service::Blob).await;
+        let chosen = found.ok().and_then(|properties| properties.default_service_version);
+        if let Some(version) = chosen.as_deref().and_then(ApiVersion::parse) {
+            head.version = version;
+            envelope.choose_version(version);
         }
     }
 

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::StreamExt;
 use lazuli_model::error::{ErrorCode, Failure};
+use parking_lot::Mutex;
 
 use crate::fault::{Answer, Fault};
 
@@ -30,8 +31,11 @@ impl From<BodyError> for Fault {
     }
 }
 
+type Frames = Pin<Box<dyn Stream<Item = Result<Bytes, BodyError>> + Send>>;
+
 pub struct Body {
-    stream: Pin<Box<dyn Stream<Item = Result<Bytes, BodyError>> + Send>>,
+    /// Never locked: the mutex is there so that whatever holds a body can be borrowed across threads.
+    stream: Mutex<Frames>,
     /// As announced by the sender.
     pub length: Option<u64>,
 }
@@ -41,7 +45,7 @@ impl Body {
         stream: impl Stream<Item = Result<Bytes, BodyError>> + Send + 'static,
         length: Option<u64>,
     ) -> Self {
-        Self { stream: Box::pin(stream), length }
+        Self { stream: Mutex::new(Box::pin(stream)), length }
     }
 
     pub fn empty() -> Self {
@@ -49,7 +53,7 @@ impl Body {
     }
 
     pub async fn next(&mut self) -> Option<Result<Bytes, BodyError>> {
-        self.stream.next().await
+        self.stream.get_mut().next().await
     }
 
     /// The whole body in memory; longer than `limit` is refused as too large.

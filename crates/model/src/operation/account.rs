@@ -74,7 +74,7 @@ macro_rules! account_operations {
                 methods: &[Post], marks: &[Is(RESTYPE, "service"), Is(COMP, "userdelegationkey")],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Xml, access: USER_DELEGATION_KEY, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             BlobBatch {

@@ -193,6 +193,7 @@ const BUILT: &[Op] = &[
     Op::GetBlobServiceProperties,
     Op::PreflightBlobRequest,
     Op::GetAccountInformation,
+    Op::GetUserDelegationKey,
     Op::GetAccountInformationOfContainer,
     Op::GetAccountInformationOfBlob,
     Op::GetBlobServiceStats,
