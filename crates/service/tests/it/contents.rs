@@ -1,0 +1,202 @@
+//! Contents under writes, block lists, snapshots, deletes and sweeps: what is read is what a plain map says, and
+//! when everything is deleted nothing is left, neither a key nor a chunk.
+
+use std::collections::{BTreeMap, HashMap};
+
+use lazuli_model::Timestamp;
+use lazuli_service::blob::{BlockSource, DeleteSnapshots};
+use proptest::prelude::*;
+
+use crate::support::{Bench, drain};
+
+#[derive(Clone, Debug)]
+enum Act {
+    Put {
+        blob: u8,
+        size: usize,
+    },
+    Block {
+        blob: u8,
+        id: u8,
+        size: usize,
+    },
+    /// Which of the known blocks to list, and where to look for each.
+    Commit {
+        blob: u8,
+        picks: Vec<(u8, u8)>,
+    },
+    Snapshot {
+        blob: u8,
+    },
+    DeleteSnapshot {
+        blob: u8,
+        which: usize,
+    },
+    Delete {
+        blob: u8,
+        only: bool,
+    },
+    Sweep,
+}
+
+/// Empty, inline, one chunk, and more than one chunk.
+const SIZES: [usize; 5] = [0, 100, 16 * 1024, 20_000, 4 * 1024 * 1024 + 3];
+
+fn act() -> impl Strategy<Value = Act> {
+    let blob = 0u8..2;
+    let small = prop::sample::select(SIZES[..4].to_vec());
+    prop_oneof![
+        2 => (blob.clone(), prop::sample::select(SIZES.to_vec())).prop_map(|(blob, size)| Act::Put { blob, size }),
+        6 => (blob.clone(), 0u8..5, small).prop_map(|(blob, id, size)| Act::Block { blob, id, size }),
+        5 => (blob.clone(), prop::collection::vec((0u8..5, 0u8..3), 0..7))
+            .prop_map(|(blob, picks)| Act::Commit { blob, picks }),
+        2 => blob.clone().prop_map(|blob| Act::Snapshot { blob }),
+        1 => (blob.clone(), 0usize..4).prop_map(|(blob, which)| Act::DeleteSnapshot { blob, which }),
+        1 => (blob, any::<bool>()).prop_map(|(blob, only)| Act::Delete { blob, only }),
+        2 => Just(Act::Sweep),
+    ]
+}
+
+/// What the service should hold under one name.
+#[derive(Clone, Default)]
+struct Model {
+    base: Option<Vec<u8>>,
+    committed: Vec<(u8, Vec<u8>)>,
+    staged: HashMap<u8, Vec<u8>>,
+    snapshots: BTreeMap<Timestamp, Vec<u8>>,
+}
+
+fn bytes(seed: usize, size: usize) -> Vec<u8> {
+    (0..size).map(|at| (at.wrapping_mul(31) ^ seed.wrapping_mul(131) ^ (at >> 9)) as u8).collect()
+}
+
+async fn run(acts: Vec<Act>) {
+    let bench = Bench::new().await;
+    let mut models: Vec<Model> = vec![Model::default(), Model::default()];
+    for (step, act) in acts.into_iter().enumerate() {
+        match act {
+            Act::Put { blob, size } => {
+                let body = bytes(step, size);
+                bench.put(name(blob), &body).await.unwrap();
+                let model = &mut models[usize::from(blob)];
+                (model.base, model.committed) = (Some(body), Vec::new());
+                model.staged.clear();
+            }
+            Act::Block { blob, id, size } => {
+                let body = bytes(step, size);
+                bench.put_block(name(blob), BLOCKS[usize::from(id)], &body).await.unwrap();
+                models[usize::from(blob)].staged.insert(id, body);
+            }
+            Act::Commit { blob, picks } => commit(&bench, blob, &picks, &mut models[usize::from(blob)]).await,
+            Act::Snapshot { blob } => {
+                let model = &mut models[usize::from(blob)];
+                let made = bench.snapshot(name(blob)).await;
+                assert_eq!(made.is_ok(), model.base.is_some());
+                if let (Ok(at), Some(base)) = (made, &model.base) {
+                    model.snapshots.insert(at, base.clone());
+                }
+            }
+            Act::DeleteSnapshot { blob, which } => {
+                let model = &mut models[usize::from(blob)];
+                if let Some(at) = model.snapshots.keys().nth(which).copied() {
+                    bench.delete(name(blob), Some(at), None).await.unwrap();
+                    model.snapshots.remove(&at);
+                }
+            }
+            Act::Delete { blob, only } => {
+                let model = &mut models[usize::from(blob)];
+                let what = if only { DeleteSnapshots::Only } else { DeleteSnapshots::Include };
+                let done = bench.delete(name(blob), None, Some(what)).await.is_ok();
+                assert_eq!(done, model.base.is_some() || !model.staged.is_empty());
+                if model.base.is_none() || !only {
+                    *model = Model::default();
+                }
+                model.snapshots.clear();
+            }
+            Act::Sweep => bench.sweep().await,
+        }
+        check(&bench, &models).await;
+    }
+    for (blob, model) in models.iter().enumerate() {
+        if model.base.is_some() || !model.staged.is_empty() {
+            bench.delete(name(blob as u8), None, Some(DeleteSnapshots::Include)).await.unwrap();
+        }
+    }
+    bench.sweep().await;
+    assert_eq!(bench.keys().await, vec!["cacct\\x00c".to_owned()], "keys left behind");
+    assert_eq!(bench.services.engine().extents().stats().live_bytes, 0, "chunks left behind");
+}
+
+const BLOCKS: [&str; 5] = ["b0", "b1", "b2", "b3", "b4"];
+
+fn name(blob: u8) -> &'static str {
+    ["one", "two/three"][usize::from(blob)]
+}
+
+async fn commit(bench: &Bench, blob: u8, picks: &[(u8, u8)], model: &mut Model) {
+    let sources = [BlockSource::Latest, BlockSource::Committed, BlockSource::Uncommitted];
+    let mut expected = Some(Vec::new());
+    for (id, source) in picks {
+        let staged = model.staged.get(id).filter(|_| *source != 1);
+        let committed = model.committed.iter().find(|(known, _)| known == id).map(|(_, body)| body);
+        let found = staged.or(committed.filter(|_| *source != 2)).cloned();
+        expected = expected.zip(found).map(|(mut list, body)| {
+            list.push((*id, body));
+            list
+        });
+    }
+    let list: Vec<_> =
+        picks.iter().map(|(id, source)| (sources[usize::from(*source)], BLOCKS[usize::from(*id)])).collect();
+    let done = bench.put_block_list(name(blob), &list).await;
+    assert_eq!(done.is_ok(), expected.is_some());
+    if let Some(list) = expected {
+        model.base = Some(list.iter().flat_map(|(_, body)| body.clone()).collect());
+        model.committed = list;
+        model.staged.clear();
+    }
+}
+
+async fn check(bench: &Bench, models: &[Model]) {
+    for (blob, model) in models.iter().enumerate() {
+        let found = bench.get(name(blob as u8), None).await.ok();
+        assert!(found == model.base, "base of {blob}: {:?} bytes", found.map(|bytes| bytes.len()));
+        for (at, body) in &model.snapshots {
+            let found = bench.get(name(blob as u8), Some(*at)).await.unwrap();
+            assert!(&found == body, "snapshot of {blob}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, max_shrink_iters: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn contents_follow_the_model_and_leave_nothing(acts in prop::collection::vec(act(), 1..40)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(run(acts));
+    }
+}
+
+/// A download goes on with the bytes it began with, though the blob is replaced, its blocks move and the sweeper
+/// would like them.
+#[tokio::test]
+async fn a_download_outlives_what_it_reads() {
+    let bench = Bench::new().await;
+    let bodies: Vec<Vec<u8>> = (0..3).map(|seed| bytes(seed, 3 * 1024 * 1024)).collect();
+    for (id, body) in BLOCKS.iter().zip(&bodies) {
+        bench.put_block("b", id, body).await.unwrap();
+    }
+    let all: Vec<_> = BLOCKS[..3].iter().map(|id| (BlockSource::Latest, *id)).collect();
+    bench.put_block_list("b", &all).await.unwrap();
+    let download = bench.open("b", None, Some("bytes=1000-8000000")).await.unwrap();
+
+    bench.put_block_list("b", &[(BlockSource::Committed, "b1")]).await.unwrap();
+    bench.put("b", b"new").await.unwrap();
+    let services = bench.services.clone();
+    let sweeper = tokio::spawn(async move { lazuli_service::upkeep::sweep(&services).await });
+    let found = drain(download).await.unwrap();
+    assert!(found == bodies.concat()[1000..=8_000_000]);
+    sweeper.await.unwrap().unwrap();
+    bench.sweep().await;
+    assert_eq!(bench.services.engine().extents().stats().live_bytes, 0);
+}

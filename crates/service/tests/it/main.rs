@@ -1,0 +1,5 @@
+//! The services over real engines, without a wire.
+
+mod contents;
+mod queue;
+mod support;

@@ -1,0 +1,143 @@
+//! A service over a fresh engine, and short names for what the tests do with it.
+
+use bytes::Bytes;
+use lazuli_engine::{Engine, Host, KeyRange, Scan};
+use lazuli_model::admission::Preconditions;
+use lazuli_model::metadata::Metadata;
+use lazuli_model::range::ByteRange;
+use lazuli_model::version::ApiVersion;
+use lazuli_model::{Op, Timestamp};
+use lazuli_service::blob::*;
+use lazuli_service::record::container::PublicAccess;
+use lazuli_service::{Answer, Body, Context, ServiceOptions, Services, upkeep};
+
+pub struct Bench {
+    pub services: Services,
+    pub context: Context,
+}
+
+impl Bench {
+    pub async fn new() -> Self {
+        let services = Services::new(Engine::memory(Host::real()), ServiceOptions::default());
+        let bench =
+            Self { services, context: Context { account: "acct".into(), version: ApiVersion::NEWEST } };
+        bench.create_container("c").await;
+        bench
+    }
+
+    pub async fn create_container(&self, name: &str) {
+        let input = CreateContainer {
+            container: name.into(),
+            metadata: Metadata::default(),
+            public_access: PublicAccess::Private,
+            default_encryption_scope: None,
+            deny_encryption_scope_override: false,
+        };
+        input.execute(&self.services, &self.context).await.unwrap();
+    }
+
+    pub async fn put(&self, name: &str, body: &[u8]) -> Answer<Stored> {
+        let input = PutBlockBlob {
+            at: at(name),
+            preconditions: Preconditions::default(),
+            properties: BlobProperties::default(),
+            digests: Digests::default(),
+            body: Body::from(Bytes::copy_from_slice(body)),
+            limit: u64::MAX,
+        };
+        input.execute(&self.services, &self.context).await
+    }
+
+    pub async fn put_block(&self, name: &str, id: &str, body: &[u8]) -> Answer<BlockStored> {
+        let input = PutBlock {
+            at: at(name),
+            preconditions: Preconditions::default(),
+            block_id: id.as_bytes().to_vec(),
+            digests: Digests::default(),
+            body: Body::from(Bytes::copy_from_slice(body)),
+            limit: u64::MAX,
+            customer_key: None,
+        };
+        input.execute(&self.services, &self.context).await
+    }
+
+    pub async fn put_block_list(&self, name: &str, blocks: &[(BlockSource, &str)]) -> Answer<Stamped> {
+        let input = PutBlockList {
+            at: at(name),
+            preconditions: Preconditions::default(),
+            properties: BlobProperties::default(),
+            blocks: blocks.iter().map(|(source, id)| (*source, id.as_bytes().to_vec())).collect(),
+        };
+        input.execute(&self.services, &self.context).await
+    }
+
+    pub async fn snapshot(&self, name: &str) -> Answer<Timestamp> {
+        let input = SnapshotBlob {
+            at: at(name),
+            preconditions: Preconditions::default(),
+            metadata: Metadata::default(),
+            customer_key: None,
+        };
+        Ok(input.execute(&self.services, &self.context).await?.snapshot)
+    }
+
+    pub async fn delete(
+        &self,
+        name: &str,
+        snapshot: Option<Timestamp>,
+        snapshots: Option<DeleteSnapshots>,
+    ) -> Answer<()> {
+        let input = DeleteBlob { at: at(name), snapshot, preconditions: Preconditions::default(), snapshots };
+        input.execute(&self.services, &self.context).await
+    }
+
+    pub async fn open(
+        &self,
+        name: &str,
+        snapshot: Option<Timestamp>,
+        range: Option<&str>,
+    ) -> Answer<lazuli_service::download::Download> {
+        let properties = GetBlobProperties {
+            at: at(name),
+            snapshot,
+            preconditions: Preconditions::default(),
+            customer_key: None,
+        };
+        let input = GetBlob { properties, range: range.and_then(ByteRange::parse) };
+        let (_, content) = input.execute(&self.services, &self.context, Op::GetBlob.row()).await?;
+        Ok(content.unwrap().1)
+    }
+
+    pub async fn get(&self, name: &str, snapshot: Option<Timestamp>) -> Answer<Vec<u8>> {
+        drain(self.open(name, snapshot, None).await?).await
+    }
+
+    pub async fn sweep(&self) {
+        for _ in 0..1_000 {
+            if upkeep::sweep(&self.services).await.unwrap() == 0 {
+                return;
+            }
+        }
+        panic!("the sweeper finds no end");
+    }
+
+    /// Every key that a caller of the engine wrote.
+    pub async fn keys(&self) -> Vec<String> {
+        let reader = self.services.engine().reader().await.unwrap();
+        let range = KeyRange { start: Bytes::from_static(&[1]), end: None };
+        let page = reader.scan(Scan { limit: 100_000, max_bytes: 1 << 30, ..Scan::of(range) }).await.unwrap();
+        page.items.iter().map(|(key, _)| key.escape_ascii().to_string()).collect()
+    }
+}
+
+pub async fn drain(mut download: lazuli_service::download::Download) -> Answer<Vec<u8>> {
+    let mut bytes = Vec::new();
+    while let Some(part) = download.next().await {
+        bytes.extend_from_slice(&part?);
+    }
+    Ok(bytes)
+}
+
+pub fn at(name: &str) -> BlobAddress {
+    BlobAddress { container: "c".into(), blob: name.into() }
+}
