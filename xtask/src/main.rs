@@ -1,1 +1,42 @@
-fn main() {}
+//! Chores of the repository: `cargo xtask test`, `cargo xtask ci`, `cargo xtask bench`.
+
+mod bench;
+mod ci;
+mod paths;
+mod server;
+mod shell;
+mod steps;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask test [STEP...]    everything that must pass, or only the steps named
+cargo xtask ci                fmt check, clippy with warnings denied, then test
+cargo xtask bench [NAME] [-- ARGS]
+cargo xtask steps             the steps of test
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["test", steps @ ..] => steps::run(steps),
+        ["ci"] => ci::run(),
+        ["bench", rest @ ..] => bench::run(rest),
+        ["steps"] => {
+            print!("{}", steps::list());
+            Ok(())
+        }
+        _ => {
+            eprint!("{USAGE}\n{}", steps::list());
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("xtask: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}

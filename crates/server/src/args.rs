@@ -1,0 +1,197 @@
+//! The command line. Every setting is one field of [`Settings`]: the flag, its variable and its key in the
+//! TOML file carry the same name, so that a user learns each once.
+
+use std::path::PathBuf;
+
+use clap::builder::BoolishValueParser;
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
+
+use crate::config::List;
+
+/// Azure Storage as one program: Blob, Queue, Table and File for the official clients, unchanged.
+#[derive(Debug, Parser)]
+#[command(name = "lazuli", disable_version_flag = true, args_conflicts_with_subcommands = false)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    #[command(flatten)]
+    pub serve: ServeArgs,
+
+    /// Print the version.
+    #[arg(short = 'v', long = "version", action = ArgAction::SetTrue)]
+    pub version: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve (what happens without a command).
+    Serve(Box<ServeArgs>),
+    /// Print the reference of all operations, as Markdown.
+    Operations,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub struct ServeArgs {
+    /// A TOML file with the settings below; flags and variables go before it.
+    #[arg(long, value_name = "FILE", env = "LAZULI_CONFIG")]
+    pub config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OauthMode {
+    /// Times, issuer and audience are checked, the signature is not: for development, on loopback only.
+    Basic,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+// A switch may be written bare or with a value: `--silent` and `--silent=true` are one.
+macro_rules! settings {
+    (
+        values { $( $(#[$value_meta:meta])* $value:ident : $type:ty, $value_flag:literal, $value_name:literal, $value_env:literal; )* }
+        switches { $( $(#[$switch_meta:meta])* $switch:ident, $switch_flag:literal, $switch_env:literal; )* }
+    ) => {
+        /// One layer of settings. The command line (with its variables) and the file are two of them.
+        #[derive(Clone, Debug, Default, Args, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct Settings {
+            $(
+                $(#[$value_meta])*
+                #[arg(long = $value_flag, value_name = $value_name, env = $value_env, hide_env_values = true)]
+                #[serde(rename = $value_flag)]
+                pub $value: Option<$type>,
+            )*
+            $(
+                $(#[$switch_meta])*
+                #[arg(
+                    long = $switch_flag, env = $switch_env, hide_env_values = true, num_args = 0..=1, require_equals = true,
+                    default_missing_value = "true", value_name = "BOOL", value_parser = BoolishValueParser::new(),
+                    hide_possible_values = true
+                )]
+                #[serde(rename = $switch_flag)]
+                pub $switch: Option<bool>,
+            )*
+        }
+
+        impl Settings {
+            /// This layer, and `below` where this one is silent.
+            pub fn or(self, below: Self) -> Self {
+                Self {
+                    $( $value: self.$value.or(below.$value), )*
+                    $( $switch: self.$switch.or(below.$switch), )*
+                }
+            }
+
+            /// Every name a user can write, for the documentation's test.
+            #[cfg(test)]
+            pub const NAMES: &[(&str, &str)] =
+                &[ $( ($value_flag, $value_env), )* $( ($switch_flag, $switch_env), )* ];
+        }
+    };
+}
+
+settings! {
+    values {
+        /// Address the Blob service listens on [default: 127.0.0.1].
+        blob_host: String, "blobHost", "HOST", "LAZULI_BLOB_HOST";
+        /// Port of the Blob service, 0 for any free one [default: 10000].
+        blob_port: u16, "blobPort", "PORT", "LAZULI_BLOB_PORT";
+        /// Seconds an idle connection is kept; never less than ten minutes.
+        blob_keep_alive_timeout: u64, "blobKeepAliveTimeout", "SECONDS", "LAZULI_BLOB_KEEP_ALIVE_TIMEOUT";
+        /// Address the Queue service listens on [default: 127.0.0.1].
+        queue_host: String, "queueHost", "HOST", "LAZULI_QUEUE_HOST";
+        /// Port of the Queue service [default: 10001].
+        queue_port: u16, "queuePort", "PORT", "LAZULI_QUEUE_PORT";
+        /// Seconds an idle connection is kept; never less than ten minutes.
+        queue_keep_alive_timeout: u64, "queueKeepAliveTimeout", "SECONDS", "LAZULI_QUEUE_KEEP_ALIVE_TIMEOUT";
+        /// Address the Table service listens on [default: 127.0.0.1].
+        table_host: String, "tableHost", "HOST", "LAZULI_TABLE_HOST";
+        /// Port of the Table service [default: 10002].
+        table_port: u16, "tablePort", "PORT", "LAZULI_TABLE_PORT";
+        /// Seconds an idle connection is kept; never less than ten minutes.
+        table_keep_alive_timeout: u64, "tableKeepAliveTimeout", "SECONDS", "LAZULI_TABLE_KEEP_ALIVE_TIMEOUT";
+        /// Address the File service listens on [default: 127.0.0.1].
+        file_host: String, "fileHost", "HOST", "LAZULI_FILE_HOST";
+        /// Port of the File service [default: 10003].
+        file_port: u16, "filePort", "PORT", "LAZULI_FILE_PORT";
+        /// Address the Data Lake (dfs) endpoint listens on [default: 127.0.0.1].
+        dfs_host: String, "dfsHost", "HOST", "LAZULI_DFS_HOST";
+        /// Port of the Data Lake (dfs) endpoint [default: 10004].
+        dfs_port: u16, "dfsPort", "PORT", "LAZULI_DFS_PORT";
+        /// Port of SMB [default: 10445]; accepted, not opened yet.
+        smb_port: u16, "smbPort", "PORT", "LAZULI_SMB_PORT";
+        /// Address of the admin endpoint [default: 127.0.0.1].
+        admin_host: String, "adminHost", "HOST", "LAZULI_ADMIN_HOST";
+        /// Port of the admin endpoint [default: 10010].
+        admin_port: u16, "adminPort", "PORT", "LAZULI_ADMIN_PORT";
+        /// Bearer token for /metrics and /clock; required when the admin endpoint is not on loopback.
+        admin_token: String, "adminToken", "TOKEN", "LAZULI_ADMIN_TOKEN";
+        /// Where the data lives, in a directory lazuli-data [default: the working directory].
+        #[arg(short = 'l')]
+        location: PathBuf, "location", "DIR", "LAZULI_LOCATION";
+        /// Also write the log, at debug level, to this file.
+        #[arg(short = 'd')]
+        debug: PathBuf, "debug", "FILE", "LAZULI_DEBUG";
+        /// Accepted for compatibility; memory is bounded by what is stored.
+        extent_memory_limit: f64, "extentMemoryLimit", "MB", "LAZULI_EXTENT_MEMORY_LIMIT";
+        /// Accept bearer tokens without verifying signatures (development, loopback only).
+        oauth: OauthMode, "oauth", "MODE", "LAZULI_OAUTH";
+        /// Issuer of verified bearer tokens; needs --oauthJwks.
+        oauth_issuer: String, "oauthIssuer", "URL", "LAZULI_OAUTH_ISSUER";
+        /// JWKS file with the keys of the issuer.
+        oauth_jwks: PathBuf, "oauthJwks", "FILE", "LAZULI_OAUTH_JWKS";
+        /// Audience of verified bearer tokens [default: the storage service's].
+        oauth_audience: String, "oauthAudience", "URL", "LAZULI_OAUTH_AUDIENCE";
+        /// Certificate chain (PEM). The ports then speak both https and http.
+        cert: PathBuf, "cert", "FILE", "LAZULI_CERT";
+        /// Private key (PEM).
+        key: PathBuf, "key", "FILE", "LAZULI_KEY";
+        /// Password of a PFX file; refused: convert the file to PEM.
+        pwd: String, "pwd", "PASSWORD", "LAZULI_PWD";
+        /// Accounts: name:key1[:key2];name2:key1...
+        accounts: List, "accounts", "LIST", "LAZULI_ACCOUNTS";
+        /// Create these containers at start: [account/]name, separated by commas.
+        create_containers: List, "createContainers", "LIST", "LAZULI_CREATE_CONTAINERS";
+        /// Create these queues at start: [account/]name, separated by commas.
+        create_queues: List, "createQueues", "LIST", "LAZULI_CREATE_QUEUES";
+        /// Create these tables at start: [account/]name, separated by commas.
+        create_tables: List, "createTables", "LIST", "LAZULI_CREATE_TABLES";
+        /// Most connections served at once [default: 8192, less when file descriptors are few].
+        max_connections: usize, "maxConnections", "COUNT", "LAZULI_MAX_CONNECTIONS";
+        /// Form of the log [default: text].
+        log_format: LogFormat, "logFormat", "FORMAT", "LAZULI_LOG_FORMAT";
+    }
+    switches {
+        /// No line per request in the log.
+        #[arg(short = 's')]
+        silent, "silent", "LAZULI_SILENT";
+        /// Accepted for compatibility: what is not supported is refused.
+        #[arg(short = 'L')]
+        loose, "loose", "LAZULI_LOOSE";
+        /// Accepted for compatibility: every well-formed version is served.
+        skip_api_version_check, "skipApiVersionCheck", "LAZULI_SKIP_API_VERSION_CHECK";
+        /// Path style only: never take the account from the host name.
+        disable_product_style_url, "disableProductStyleUrl", "LAZULI_DISABLE_PRODUCT_STYLE_URL";
+        /// Keep everything in memory; nothing survives the process.
+        in_memory_persistence, "inMemoryPersistence", "LAZULI_IN_MEMORY_PERSISTENCE";
+        /// Accepted for compatibility: there is no telemetry.
+        disable_telemetry, "disableTelemetry", "LAZULI_DISABLE_TELEMETRY";
+        /// Take bearer tokens over plain http too.
+        bearer_over_http, "bearerOverHttp", "LAZULI_BEARER_OVER_HTTP";
+        /// Serve the development account, whose key everybody knows, beyond loopback.
+        allow_well_known_key_on_network, "allow-well-known-key-on-network", "LAZULI_ALLOW_WELL_KNOWN_KEY_ON_NETWORK";
+        /// POST /clock on the admin port moves the clock forward.
+        test_clock, "test-clock", "LAZULI_TEST_CLOCK";
+    }
+}

@@ -1,0 +1,87 @@
+//! What the process was told to do, resolved and checked: flags before variables before the file.
+
+mod environment;
+mod error;
+mod file;
+mod list;
+mod resolve;
+#[cfg(test)]
+mod tests;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use environment::Environment;
+pub use error::ConfigError;
+pub use list::List;
+pub use resolve::{reload_accounts, resolve};
+
+use lazuli_model::operation::Service;
+use lazuli_rest::auth::Account;
+
+use crate::args::LogFormat;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listener {
+    pub service: Service,
+    pub address: SocketAddr,
+    /// An idle connection is kept at least this long.
+    pub keep_alive: Duration,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Storage {
+    Memory,
+    /// A directory of our own inside the location, which may hold other things.
+    Directory(PathBuf),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tls {
+    pub cert: PathBuf,
+    pub key: PathBuf,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Oauth {
+    Off,
+    Basic,
+    Verified { issuer: String, jwks: PathBuf, audience: Option<String> },
+}
+
+/// A container, queue or table to be there when the first client comes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seed {
+    pub service: Service,
+    pub account: String,
+    pub name: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub listeners: Vec<Listener>,
+    pub admin: SocketAddr,
+    pub admin_token: Option<String>,
+    pub storage: Storage,
+    pub accounts: Vec<Account>,
+    /// The development account is served beyond loopback, by explicit wish.
+    pub well_known_key_exposed: bool,
+    pub tls: Option<Tls>,
+    pub oauth: Oauth,
+    pub bearer_over_http: bool,
+    pub path_style_only: bool,
+    pub test_clock: bool,
+    pub seeds: Vec<Seed>,
+    pub max_connections: usize,
+    pub log: LogConfig,
+    /// Told once at start: settings that are accepted and do nothing, or that deserve a warning.
+    pub remarks: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct LogConfig {
+    pub format: LogFormat,
+    pub access: bool,
+    pub debug_file: Option<PathBuf>,
+}

@@ -1,0 +1,222 @@
+use std::path::Path;
+use std::time::Duration;
+
+use clap::{CommandFactory, Parser};
+use lazuli_rest::auth::accounts::DEVELOPMENT_KEY;
+
+use super::*;
+use crate::args::{Cli, Settings};
+
+fn config(flags: &[&str]) -> Result<Config, ConfigError> {
+    with(flags, &Environment::default())
+}
+
+fn with(flags: &[&str], environment: &Environment) -> Result<Config, ConfigError> {
+    let cli = Cli::try_parse_from([&["lazuli"], flags].concat()).expect("flags are accepted");
+    resolve(&cli.serve, environment)
+}
+
+fn message(flags: &[&str]) -> String {
+    config(flags).expect_err("refused").to_string()
+}
+
+fn names(config: &Config) -> Vec<&str> {
+    config.accounts.iter().map(|account| account.name.as_str()).collect()
+}
+
+#[test]
+fn the_command_line_is_consistent() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn defaults_are_the_emulators() {
+    let config = config(&[]).expect("starts");
+    let ports: Vec<_> =
+        config.listeners.iter().map(|listener| (listener.service, listener.address.to_string())).collect();
+    let expected = [
+        (Service::Blob, "127.0.0.1:10000"),
+        (Service::Queue, "127.0.0.1:10001"),
+        (Service::Table, "127.0.0.1:10002"),
+        (Service::File, "127.0.0.1:10003"),
+        (Service::Dfs, "127.0.0.1:10004"),
+    ];
+    assert_eq!(ports, expected.map(|(service, address)| (service, address.to_owned())));
+    assert_eq!(config.admin.to_string(), "127.0.0.1:10010");
+    assert_eq!(names(&config), ["devstoreaccount1"]);
+    assert_eq!(config.storage, Storage::Directory("lazuli-data".into()));
+}
+
+/// The list printed by `azurite --help`, 3.37.
+#[test]
+fn every_flag_of_the_emulator_is_accepted() {
+    let config = config(&[
+        "--blobHost",
+        "127.0.0.1",
+        "--blobPort",
+        "1",
+        "--blobKeepAliveTimeout",
+        "5",
+        "--queueHost",
+        "localhost",
+        "--queuePort",
+        "2",
+        "--queueKeepAliveTimeout",
+        "900",
+        "--tableHost",
+        "::1",
+        "--tablePort",
+        "3",
+        "--tableKeepAliveTimeout",
+        "5",
+        "--location",
+        "/data",
+        "--debug",
+        "/tmp/debug.log",
+        "--silent",
+        "--loose",
+        "--skipApiVersionCheck",
+        "--disableProductStyleUrl",
+        "--extentMemoryLimit",
+        "512",
+        "--oauth",
+        "basic",
+        "--cert",
+        "c.pem",
+        "--key",
+        "k.pem",
+        "--disableTelemetry",
+    ])
+    .expect("accepted");
+    assert_eq!(config.listeners[1].address.to_string(), "127.0.0.1:2");
+    assert_eq!(config.listeners[2].address.to_string(), "[::1]:3");
+    assert_eq!(config.listeners[0].keep_alive, Duration::from_secs(600), "never shorter than ten minutes");
+    assert_eq!(config.listeners[1].keep_alive, Duration::from_secs(900));
+    assert!(config.path_style_only && !config.log.access);
+    assert_eq!(config.oauth, Oauth::Basic);
+}
+
+#[test]
+fn short_flags_of_the_emulator() {
+    let config = config(&["-l", "/data", "-s", "-L", "-d", "/tmp/debug.log"]).expect("accepted");
+    assert_eq!(config.storage, Storage::Directory("/data/lazuli-data".into()));
+    assert!(!config.log.access && config.log.debug_file.is_some());
+    assert!(Cli::try_parse_from(["lazuli", "-v"]).expect("accepted").version);
+}
+
+#[test]
+fn flags_go_before_variables_before_the_file() {
+    let dir = std::env::temp_dir().join(format!("lazuli-config-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("directory");
+    let path = dir.join("lazuli.toml");
+    std::fs::write(&path, "accounts = [\"fromfile:Zm9v\"]\nblobPort = 7\nqueuePort = 8\n").expect("file");
+    let file = path.to_str().expect("text");
+
+    let from_file = config(&["--config", file]).expect("read");
+    assert_eq!(from_file.accounts[0].name, "fromfile");
+
+    let environment = Environment {
+        azurite_accounts: Some("fromenv:Zm9v:YmFy;other:Zm9v".to_owned()),
+        ..Environment::default()
+    };
+    let from_environment = with(&["--config", file, "--blobPort", "9"], &environment).expect("read");
+    assert_eq!(from_environment.accounts[0].name, "fromenv");
+    assert_eq!(from_environment.accounts[0].keys().len(), 2);
+    assert_eq!(from_environment.accounts.len(), 2);
+    assert_eq!(from_environment.listeners[0].address.port(), 9, "flag before file");
+    assert_eq!(from_environment.listeners[1].address.port(), 8, "file where nothing else speaks");
+
+    let from_flags = with(&["--config", file, "--accounts", "fromflag:Zm9v"], &environment).expect("read");
+    assert_eq!(from_flags.accounts[0].name, "fromflag");
+    std::fs::remove_dir_all(&dir).expect("removed");
+}
+
+#[test]
+fn an_unknown_key_in_the_file_is_an_error_and_not_ignored() {
+    let error = file::parse(Path::new("x.toml"), "blobport = 1").expect_err("refused");
+    assert!(error.to_string().contains("blobport"), "{error}");
+}
+
+#[test]
+fn the_well_known_key_stays_on_loopback() {
+    for host in ["--blobHost", "--queueHost", "--tableHost", "--fileHost", "--dfsHost"] {
+        assert!(message(&[host, "0.0.0.0"]).contains("--allow-well-known-key-on-network"), "{host}");
+        assert!(message(&[host, "::"]).contains("--allow-well-known-key-on-network"), "{host}");
+        config(&[host, "0.0.0.0", "--accounts", "mine:c2VjcmV0"]).expect("own keys may be served anywhere");
+    }
+    let exposed =
+        config(&["--blobHost", "0.0.0.0", "--allow-well-known-key-on-network"]).expect("by explicit wish");
+    assert!(exposed.well_known_key_exposed);
+    let renamed = format!("other:{}", DEVELOPMENT_KEY);
+    assert!(
+        message(&["--blobHost", "0.0.0.0", "--accounts", &renamed]).contains("everybody"),
+        "whatever the name"
+    );
+}
+
+#[test]
+fn unverified_tokens_stay_on_loopback() {
+    let refused = message(&["--blobHost", "0.0.0.0", "--accounts", "mine:c2VjcmV0", "--oauth", "basic"]);
+    assert!(refused.contains("--oauthJwks"), "{refused}");
+    config(&["--oauth", "basic"]).expect("fine at home");
+}
+
+#[test]
+fn an_admin_endpoint_beyond_loopback_needs_a_token() {
+    let own = ["--adminHost", "0.0.0.0", "--accounts", "mine:c2VjcmV0"];
+    assert!(message(&own).contains("--adminToken"));
+    config(&[&own[..], &["--adminToken", "t"]].concat()).expect("guarded");
+}
+
+#[test]
+fn contradictions_and_what_is_not_supported_are_refused_with_advice() {
+    assert!(message(&["--inMemoryPersistence", "-l", "/data"]).contains("one of the two"));
+    assert!(message(&["--cert", "a.pfx", "--pwd", "x"]).contains("openssl"));
+    assert!(message(&["--cert", "a.pem"]).contains("--key"));
+    assert!(message(&["--oauthIssuer", "https://issuer"]).contains("--oauthJwks"));
+    let database = Environment { azurite_db: Some("mysql://x".to_owned()), ..Environment::default() };
+    assert!(with(&[], &database).expect_err("refused").to_string().contains("AZURITE_DB"));
+    for accounts in ["a/b:Zm9v", "name", "name:not*base64", "name:Zm9v:Zm9v:Zm9v", "name:Zm9v;name:Zm9v", ""]
+    {
+        let given = format!("--accounts={accounts}");
+        assert!(message(&[&given]).contains("account"), "{accounts}");
+    }
+}
+
+#[test]
+fn seeds_name_an_account_or_mean_the_first() {
+    let config = config(&[
+        "--accounts",
+        "one:Zm9v;two:Zm9v",
+        "--createContainers",
+        "alpha,two/beta",
+        "--createQueues",
+        "work",
+    ])
+    .expect("accepted");
+    let seeds: Vec<_> =
+        config.seeds.iter().map(|seed| (seed.service, seed.account.as_str(), seed.name.as_str())).collect();
+    assert_eq!(
+        seeds,
+        [(Service::Blob, "one", "alpha"), (Service::Blob, "two", "beta"), (Service::Queue, "one", "work")]
+    );
+    assert!(message(&["--createContainers", "nobody/x"]).contains("no account nobody"));
+}
+
+#[test]
+fn keys_never_show_in_debug_output() {
+    let config = config(&["--accounts", "mine:c2VjcmV0"]).expect("accepted");
+    assert!(!format!("{config:?}").contains("c2VjcmV0"));
+}
+
+#[test]
+fn every_setting_is_documented() {
+    let documentation = include_str!("../../../../docs/configuration.md");
+    for (flag, variable) in Settings::NAMES {
+        assert!(
+            documentation.contains(&format!("`--{flag}")) || documentation.contains(&format!("`--{flag} ")),
+            "--{flag}"
+        );
+        assert!(documentation.contains(&format!("`{variable}`")), "{variable}");
+    }
+}

@@ -1,0 +1,52 @@
+//! What a connection is doing, shared by its socket (which sees bytes) and its requests (which see meaning).
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Between requests: may be kept for long, and may be closed when room is short.
+    Idle,
+    /// Some bytes of a request's head have come, not all.
+    Head,
+    /// A request is being answered.
+    Request,
+}
+
+/// Relaxed everywhere: each value is read alone, for a timeout that need not be exact.
+#[derive(Debug)]
+pub struct Activity {
+    start: Instant,
+    phase: AtomicU8,
+    /// When the phase began, in milliseconds since `start`.
+    since: AtomicU64,
+}
+
+impl Activity {
+    pub fn new() -> Self {
+        Self { start: Instant::now(), phase: AtomicU8::new(Phase::Idle as u8), since: AtomicU64::new(0) }
+    }
+
+    pub fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Relaxed) {
+            0 => Phase::Idle,
+            1 => Phase::Head,
+            _ => Phase::Request,
+        }
+    }
+
+    pub fn enter(&self, phase: Phase) {
+        let elapsed = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.since.store(elapsed, Ordering::Relaxed);
+        self.phase.store(phase as u8, Ordering::Relaxed);
+    }
+
+    /// When the present phase began.
+    pub fn since(&self) -> Instant {
+        self.start + Duration::from_millis(self.since.load(Ordering::Relaxed))
+    }
+
+    pub fn idle_for(&self, least: Duration) -> bool {
+        self.phase() == Phase::Idle && self.since().elapsed() >= least
+    }
+}

@@ -1,0 +1,200 @@
+//! A socket with patience: an idle connection ends after its keep-alive, a head that trickles in or an answer
+//! that nobody takes ends it sooner. hyper's own header timer would also end idle connections.
+//!
+//! Timers are lazy. A timer is armed once and, when it fires, compared with what happened meanwhile; a busy
+//! connection therefore never touches the timer wheel.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep_until};
+
+use super::activity::{Activity, Phase};
+use super::limits::{HEAD_PATIENCE, WRITE_PATIENCE};
+
+pub struct Guarded<S> {
+    inner: S,
+    activity: Arc<Activity>,
+    keep_alive: Duration,
+    read_timer: Timer,
+    write_timer: Timer,
+    /// Since when the peer has taken nothing of what we have for it.
+    write_blocked: Option<Instant>,
+}
+
+impl<S> Guarded<S> {
+    pub fn new(inner: S, activity: Arc<Activity>, keep_alive: Duration) -> Self {
+        Self {
+            inner,
+            activity,
+            keep_alive,
+            read_timer: Timer::default(),
+            write_timer: Timer::default(),
+            write_blocked: None,
+        }
+    }
+
+    /// The moment the present wait for bytes has lasted long enough.
+    fn read_deadline(&self) -> Option<Instant> {
+        match self.activity.phase() {
+            Phase::Idle => Some(self.activity.since() + self.keep_alive),
+            Phase::Head => Some(self.activity.since() + HEAD_PATIENCE),
+            // Here hyper only watches for the peer's leaving; the body has a limit of its own.
+            Phase::Request => None,
+        }
+    }
+
+    fn wrote<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.write_blocked = None;
+            return written;
+        }
+        let since = *self.write_blocked.get_or_insert_with(Instant::now);
+        match self.write_timer.passed(cx, since + WRITE_PATIENCE) {
+            true => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            false => Poll::Pending,
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let before = buffer.filled().len();
+        match Pin::new(&mut this.inner).poll_read(cx, buffer) {
+            Poll::Ready(Ok(())) => {
+                if buffer.filled().len() > before && this.activity.phase() == Phase::Idle {
+                    this.activity.enter(Phase::Head);
+                }
+                Poll::Ready(Ok(()))
+            }
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => {
+                let Some(deadline) = this.read_deadline() else { return Poll::Pending };
+                if !this.read_timer.passed(cx, deadline) {
+                    return Poll::Pending;
+                }
+                match this.activity.phase() {
+                    // Nothing read is an orderly end.
+                    Phase::Idle => Poll::Ready(Ok(())),
+                    _ => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+                }
+            }
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        let written = Pin::new(&mut this.inner).poll_write(cx, bytes);
+        this.wrote(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        let written = Pin::new(&mut this.inner).poll_write_vectored(cx, slices);
+        this.wrote(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let flushed = Pin::new(&mut this.inner).poll_flush(cx);
+        this.wrote(cx, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let shut = Pin::new(&mut this.inner).poll_shutdown(cx);
+        this.wrote(cx, shut)
+    }
+}
+
+/// A timer that may fire before its deadline has come, because the deadline moved; never after it.
+#[derive(Default)]
+struct Timer(Option<Pin<Box<Sleep>>>);
+
+impl Timer {
+    fn passed(&mut self, cx: &mut Context<'_>, deadline: Instant) -> bool {
+        let deadline = tokio::time::Instant::from_std(deadline);
+        let sleep = self.0.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        // A deadline that moved nearer (idle, then half a head) must be met; one that moved away is met lazily.
+        if deadline < sleep.deadline() {
+            sleep.as_mut().reset(deadline);
+        }
+        while sleep.as_mut().poll(cx).is_ready() {
+            if tokio::time::Instant::now() >= deadline {
+                return true;
+            }
+            sleep.as_mut().reset(deadline);
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::time::{Instant, timeout};
+
+    use super::*;
+
+    const KEEP_ALIVE: Duration = Duration::from_millis(150);
+
+    #[tokio::test]
+    async fn an_idle_connection_ends_in_order_after_its_keep_alive() {
+        let (_client, server) = duplex(64);
+        let mut guarded = Guarded::new(server, Arc::new(Activity::new()), KEEP_ALIVE);
+        let started = Instant::now();
+        let read = timeout(Duration::from_secs(5), guarded.read(&mut [0; 8])).await.expect("ends by itself");
+        assert_eq!(read.expect("no error"), 0);
+        assert!(started.elapsed() >= KEEP_ALIVE, "not sooner: {:?}", started.elapsed());
+    }
+
+    #[tokio::test]
+    async fn a_request_under_way_is_not_timed_by_the_socket() {
+        let (_client, server) = duplex(64);
+        let activity = Arc::new(Activity::new());
+        activity.enter(Phase::Request);
+        let mut guarded = Guarded::new(server, activity, KEEP_ALIVE);
+        timeout(KEEP_ALIVE * 3, guarded.read(&mut [0; 8])).await.expect_err("still waiting");
+    }
+
+    #[tokio::test]
+    async fn first_bytes_of_a_head_end_idleness() {
+        let (mut client, server) = duplex(64);
+        let activity = Arc::new(Activity::new());
+        let mut guarded = Guarded::new(server, activity.clone(), KEEP_ALIVE);
+        client.write_all(b"GET /").await.expect("written");
+        assert_eq!(guarded.read(&mut [0; 8]).await.expect("read"), 5);
+        assert_eq!(activity.phase(), Phase::Head);
+        timeout(KEEP_ALIVE * 3, guarded.read(&mut [0; 8])).await.expect_err("the head has its own patience");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_nobody_takes_ends_the_connection() {
+        let (_client, server) = duplex(4);
+        let mut guarded = Guarded::new(server, Arc::new(Activity::new()), KEEP_ALIVE);
+        guarded.write_all(b"full").await.expect("fits");
+        guarded.write_blocked = Instant::now().into_std().checked_sub(WRITE_PATIENCE - KEEP_ALIVE);
+        let error = guarded.write_all(b"more").await.expect_err("nobody reads");
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+}

@@ -1,0 +1,214 @@
+//! The life of the process: bind, open, announce, serve, drain, close.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use lazuli_engine::Engine;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::admin::Admin;
+use crate::args::ServeArgs;
+use crate::config::{Config, Environment, reload_accounts, resolve};
+use crate::metrics::Metrics;
+use crate::net::tls::Certificate;
+use crate::net::{Acceptor, Bound, ConnectionSettings, bind, connection_limit};
+use crate::signals::{Signals, Told};
+use crate::storage::Storage;
+use crate::wiring::{self, Wired, service_name};
+use crate::{log, seed};
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// Requests under way get this long to finish.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(30);
+/// How often files are looked at and the engine is asked for its health.
+const ROUND: Duration = Duration::from_secs(1);
+/// Health and metrics are served when the house is full, too.
+const ADMIN_CONNECTIONS: usize = 32;
+const ADMIN_KEEP_ALIVE: Duration = Duration::from_secs(60);
+
+/// An I/O error stopped the engine (EX_IOERR): the supervisor should restart the process, which recovers.
+const EXIT_ENGINE_STOPPED: u8 = 74;
+/// Not every request could be finished in time.
+const EXIT_CUT_SHORT: u8 = 75;
+
+pub fn run(args: &ServeArgs) -> Result<ExitCode, Error> {
+    let started = Instant::now();
+    let environment = Environment::read();
+    let config = resolve(args, &environment)?;
+    let _flush = log::start(&config.log)?;
+    log_panics();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let code = runtime.block_on(serve(args, &environment, &config, started));
+    // Tasks that outlived the drain are cut off rather than waited for.
+    runtime.shutdown_background();
+    code
+}
+
+async fn serve(
+    args: &ServeArgs,
+    environment: &Environment,
+    config: &Config,
+    started: Instant,
+) -> Result<ExitCode, Error> {
+    let mut signals = Signals::listen()?;
+    let certificate = config.tls.clone().map(Certificate::load).transpose()?;
+    let listeners = bind_all(config)?;
+    let engine = wiring::open_engine(config)?;
+
+    let acceptor = Acceptor::new(connection_limit(config.max_connections));
+    let admin_acceptor = Acceptor::new(ADMIN_CONNECTIONS);
+    let metrics = Metrics::new(acceptor.clone());
+    let wired = wiring::wire(config, &engine, metrics.clone())?;
+    wired.recover().await?;
+    seed::create(&wired.services, &config.seeds).await?;
+    let sweeper = wired.sweep();
+
+    let ready = Arc::new(AtomicBool::new(true));
+    let mut announcement = String::new();
+    for (listener, bound) in config.listeners.iter().zip(listeners.services) {
+        announce(&mut announcement, service_name(listener.service), certificate.is_some(), bound.address);
+        let answering = Arc::new(Storage {
+            front: wired.front.clone(),
+            service: listener.service,
+            access: config.log.access,
+            path_style_only: config.path_style_only,
+        });
+        let tls = certificate.as_ref().map(Certificate::acceptor).transpose()?;
+        let settings = ConnectionSettings { answering, tls, keep_alive: listener.keep_alive };
+        tokio::spawn(acceptor.clone().run(bound.listener, settings));
+    }
+    announce(&mut announcement, "admin", false, listeners.admin.address);
+    let admin = Admin {
+        engine: engine.clone(),
+        metrics,
+        token: config.admin_token.clone(),
+        test_clock: config.test_clock,
+        well_known_key_exposed: config.well_known_key_exposed,
+        ready: ready.clone(),
+    };
+    let settings = ConnectionSettings { answering: Arc::new(admin), tls: None, keep_alive: ADMIN_KEEP_ALIVE };
+    tokio::spawn(admin_acceptor.clone().run(listeners.admin.listener, settings));
+
+    remark(config);
+    announcement.push_str("lazuli: ready\n");
+    let _ = std::io::stdout().write_all(announcement.as_bytes());
+    let _ = std::io::stdout().flush();
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), ms = millis(started), "serving");
+
+    let mut rounds = interval(ROUND);
+    rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            told = signals.next() => match told {
+                Told::Stop => break,
+                Told::Reload => {
+                    reload_certificate(certificate.as_ref());
+                    reload_keys(args, environment, &wired);
+                }
+            },
+            _ = rounds.tick() => {
+                if let Some(reason) = engine.is_stopped() {
+                    tracing::error!(reason, "the engine has stopped: leaving, a restart recovers");
+                    return Ok(ExitCode::from(EXIT_ENGINE_STOPPED));
+                }
+                if certificate.as_ref().is_some_and(Certificate::changed) {
+                    reload_certificate(certificate.as_ref());
+                }
+            }
+        }
+    }
+    ready.store(false, Ordering::Relaxed);
+    sweeper.abort();
+    Ok(stop(&mut signals, &acceptor, &engine).await)
+}
+
+/// Finishes what is under way, then closes the engine. A second signal cuts the waiting short.
+async fn stop(signals: &mut Signals, acceptor: &Acceptor, engine: &Engine) -> ExitCode {
+    tracing::info!(connections = acceptor.open_connections(), "stopping: finishing requests under way");
+    let finished = tokio::select! {
+        finished = acceptor.drain(DRAIN_PATIENCE) => finished,
+        _ = signals.next() => false,
+    };
+    if !finished {
+        tracing::warn!("requests cut off");
+    }
+    match engine.close().await {
+        Ok(()) if finished => {
+            tracing::info!("stopped");
+            ExitCode::SUCCESS
+        }
+        Ok(()) => ExitCode::from(EXIT_CUT_SHORT),
+        Err(error) => {
+            tracing::error!(%error, "the engine did not close cleanly");
+            ExitCode::from(EXIT_ENGINE_STOPPED)
+        }
+    }
+}
+
+struct Listeners {
+    services: Vec<Bound>,
+    admin: Bound,
+}
+
+fn bind_all(config: &Config) -> Result<Listeners, Error> {
+    let open = |name: &str, address: SocketAddr| {
+        bind(address).map_err(|error| Error::from(format!("cannot listen on {address} ({name}): {error}")))
+    };
+    let services =
+        config.listeners.iter().map(|listener| open(service_name(listener.service), listener.address));
+    Ok(Listeners { services: services.collect::<Result<_, _>>()?, admin: open("admin", config.admin)? })
+}
+
+/// One line for each listener, of a form that tools may parse: `lazuli: NAME listening on SCHEME://ADDRESS`.
+fn announce(to: &mut String, name: &str, tls: bool, address: SocketAddr) {
+    let scheme = if tls { "https" } else { "http" };
+    to.push_str(&format!("lazuli: {name} listening on {scheme}://{address}\n"));
+}
+
+fn remark(config: &Config) {
+    for remark in &config.remarks {
+        tracing::warn!("{remark}");
+    }
+    if config.well_known_key_exposed {
+        tracing::warn!("the development account, whose key everybody knows, is served beyond loopback");
+    }
+    if config.test_clock {
+        tracing::warn!("the clock can be moved through the admin endpoint (--test-clock)");
+    }
+}
+
+fn reload_certificate(certificate: Option<&Certificate>) {
+    match certificate.map(Certificate::reload) {
+        None => {}
+        Some(Ok(())) => tracing::info!("certificate reloaded"),
+        Some(Err(error)) => tracing::error!(%error, "certificate not reloaded, the old one stays"),
+    }
+}
+
+fn reload_keys(args: &ServeArgs, environment: &Environment, wired: &Wired) {
+    match reload_accounts(args, environment) {
+        Ok(accounts) => {
+            wired.replace_accounts(accounts);
+            tracing::info!("accounts reloaded");
+        }
+        Err(error) => tracing::error!(%error, "accounts not reloaded, the old ones stay"),
+    }
+}
+
+/// A panic is a defect of ours: one line with its place, without the default hook's mix into stderr.
+fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let message = panic.payload_as_str().unwrap_or("unknown");
+        let place = panic.location().map_or_else(|| "unknown place".to_owned(), ToString::to_string);
+        tracing::error!(%place, message, "panic");
+    }));
+}
+
+fn millis(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,62 @@
+//! What the configuration wants to be there when the first client comes.
+
+use lazuli_model::error::ErrorCode;
+use lazuli_model::metadata::Metadata;
+use lazuli_model::name::validate_container;
+use lazuli_model::operation::Service;
+use lazuli_model::version::ApiVersion;
+use lazuli_service::blob::CreateContainer;
+use lazuli_service::record::container::PublicAccess;
+use lazuli_service::{Context, Fault, Services};
+
+use crate::config::Seed;
+use crate::wiring::service_name;
+
+#[derive(Debug, thiserror::Error)]
+pub enum SeedError {
+    #[error("cannot create {account}/{name}: {reason}")]
+    Refused { account: String, name: String, reason: String },
+    #[error("cannot create {name}: the {service} service is not built yet")]
+    NotBuilt { service: &'static str, name: String },
+}
+
+/// What is already there stays as it is.
+pub async fn create(services: &Services, seeds: &[Seed]) -> Result<(), SeedError> {
+    for seed in seeds {
+        match seed.service {
+            Service::Blob => container(services, seed).await?,
+            Service::Queue | Service::Table | Service::File | Service::Dfs => {
+                return Err(SeedError::NotBuilt {
+                    service: service_name(seed.service),
+                    name: seed.name.clone(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn container(services: &Services, seed: &Seed) -> Result<(), SeedError> {
+    let refused = |reason: String| SeedError::Refused {
+        account: seed.account.clone(),
+        name: seed.name.clone(),
+        reason,
+    };
+    validate_container(&seed.name).map_err(|failure| refused(failure.to_string()))?;
+    let context = Context { account: seed.account.clone(), version: ApiVersion::NEWEST };
+    let create = CreateContainer {
+        container: seed.name.clone(),
+        metadata: Metadata::default(),
+        public_access: PublicAccess::Private,
+        default_encryption_scope: None,
+        deny_encryption_scope_override: false,
+    };
+    match create.execute(services, &context).await {
+        Ok(_) => {
+            tracing::info!(account = seed.account, container = seed.name, "created");
+            Ok(())
+        }
+        Err(Fault(failure)) if failure.code == ErrorCode::ContainerAlreadyExists => Ok(()),
+        Err(Fault(failure)) => Err(refused(failure.to_string())),
+    }
+}

@@ -1,0 +1,80 @@
+//! Where the layers meet: configuration to engine, services and front.
+
+use std::sync::Arc;
+
+use lazuli_engine::{Engine, Host, Options};
+use lazuli_model::operation::Service;
+use lazuli_rest::auth::{Account, Accounts, Auth, Jwks, OAuth};
+use lazuli_rest::{Front, FrontOptions};
+use lazuli_service::{Fault, ServiceOptions, Services, upkeep};
+use tokio::task::JoinHandle;
+
+use crate::config::{Config, Oauth, Storage};
+use crate::metrics::Metrics;
+use crate::secret;
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// As users write it, in flags and in the lines that tools parse.
+pub fn service_name(service: Service) -> &'static str {
+    match service {
+        Service::Blob => "blob",
+        Service::Queue => "queue",
+        Service::Table => "table",
+        Service::File => "file",
+        Service::Dfs => "dfs",
+    }
+}
+
+pub fn open_engine(config: &Config) -> Result<Engine, Error> {
+    Ok(match &config.storage {
+        Storage::Memory => Engine::memory(Host::real()),
+        Storage::Directory(directory) => Engine::open(directory, Options::default(), Host::real())?,
+    })
+}
+
+pub struct Wired {
+    pub services: Services,
+    pub front: Arc<Front>,
+    accounts: Accounts,
+}
+
+pub fn wire(config: &Config, engine: &Engine, metrics: Arc<Metrics>) -> Result<Wired, Error> {
+    let services = Services::new(engine.clone(), ServiceOptions::default());
+    let accounts = Accounts::new(config.accounts.iter().cloned());
+    let auth = Auth::new(accounts.clone(), oauth(&config.oauth)?, secret::delegation(&config.storage)?)
+        .with_bearer_over_http(config.bearer_over_http);
+    let options = FrontOptions { observer: Some(metrics) };
+    let front = Arc::new(Front::new(services.clone(), auth, options));
+    Ok(Wired { services, front, accounts })
+}
+
+impl Wired {
+    pub fn replace_accounts(&self, accounts: Vec<Account>) {
+        self.accounts.replace(accounts);
+    }
+
+    /// Sees to what a crash left; before the first request.
+    pub async fn recover(&self) -> Result<(), Error> {
+        upkeep::recover(&self.services)
+            .await
+            .map_err(|Fault(failure)| Error::from(format!("recovery: {failure}")))
+    }
+
+    pub fn sweep(&self) -> JoinHandle<()> {
+        tokio::spawn(upkeep::sweep_forever(self.services.clone()))
+    }
+}
+
+fn oauth(config: &Oauth) -> Result<OAuth, Error> {
+    Ok(match config {
+        Oauth::Off => OAuth::Off,
+        Oauth::Basic => OAuth::Basic,
+        Oauth::Verified { issuer, jwks, audience } => {
+            let text =
+                std::fs::read_to_string(jwks).map_err(|error| format!("{}: {error}", jwks.display()))?;
+            let keys = Jwks::parse(&text, vec![issuer.clone()], audience.iter().cloned().collect());
+            OAuth::Jwks(keys.map_err(|error| format!("{}: {error}", jwks.display()))?)
+        }
+    })
+}

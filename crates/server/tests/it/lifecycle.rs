@@ -1,0 +1,95 @@
+//! Connections and the end of the process.
+
+use std::io::{BufReader, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use crate::client::{
+    ACCOUNT, KEY, borrowed, connect, get, read, send, send_signed, server_date, signed, write_head,
+};
+use crate::process::{Server, command, in_memory};
+
+#[test]
+fn one_connection_serves_many_requests() {
+    let server = Server::start(&mut in_memory());
+    let mut stream = connect(server.address("blob"));
+    for _ in 0..3 {
+        let answer = send(&mut stream, "GET", "/devstoreaccount1?comp=list", &[], b"");
+        assert!(answer.header("x-ms-request-id").is_some(), "{answer:?}");
+    }
+}
+
+#[test]
+fn services_that_are_not_built_say_so() {
+    let server = Server::start(&mut in_memory());
+    for listener in ["file", "dfs"] {
+        let answer = get(server.address(listener), "/devstoreaccount1/share?restype=share");
+        assert_eq!(answer.status, 501, "{listener}: {answer:?}");
+        assert!(answer.header("x-ms-error-code").is_some(), "{answer:?}");
+    }
+}
+
+#[test]
+fn a_head_beyond_the_limit_is_refused() {
+    let server = Server::start(&mut in_memory());
+    let large = "x".repeat(100 * 1024);
+    let mut stream = connect(server.address("blob"));
+    // The refusal may come before all of it is sent.
+    let _ = stream.write_all(format!("GET / HTTP/1.1\r\nHost: a\r\nX-Large: {large}\r\n\r\n").as_bytes());
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(answer.starts_with("HTTP/1.1 431") || answer.is_empty(), "{answer}");
+    assert_eq!(get(server.address("admin"), "/healthz").status, 200);
+}
+
+#[test]
+fn a_stop_finishes_what_is_under_way_and_keeps_what_was_acknowledged() {
+    let data = tempfile::tempdir().expect("a directory");
+    let mut server = Server::start(command(data.path()).args(["--createContainers", "box"]));
+    let blob = server.address("blob");
+    let target = format!("/{ACCOUNT}/box/late");
+    let mut upload = connect(blob);
+    let headers = signed(ACCOUNT, KEY, "PUT", &target, 10, &server_date(blob));
+    write_head(&mut upload, "PUT", &target, &borrowed(&headers), 10);
+    upload.write_all(b"01234").expect("half of it");
+    let idle = connect(blob);
+    std::thread::sleep(Duration::from_millis(300));
+
+    server.signal("TERM");
+    // New connections are refused, idle ones closed, the upload is waited for.
+    let mut nothing = [0; 1];
+    assert_eq!((&idle).read(&mut nothing).expect("an orderly end"), 0);
+    let refused = (0..500).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        TcpStream::connect(blob).is_err()
+    });
+    assert!(refused, "still accepts");
+    assert!(server.is_running(), "left without finishing");
+    upload.write_all(b"56789").expect("the other half");
+    let answer = read(&mut BufReader::new(&upload), "PUT");
+    assert_eq!(answer.status, 201, "{answer:?}");
+    assert_eq!(server.wait().code(), Some(0));
+
+    let server = Server::start(&mut command(data.path()));
+    assert_eq!(send_signed(server.address("blob"), "GET", &target, b"").body, "0123456789");
+}
+
+#[test]
+fn a_second_signal_cuts_the_waiting_short() {
+    let mut server = Server::start(in_memory().args(["--createContainers", "box"]));
+    let blob = server.address("blob");
+    let target = format!("/{ACCOUNT}/box/never");
+    let mut upload = connect(blob);
+    let headers = signed(ACCOUNT, KEY, "PUT", &target, 10, &server_date(blob));
+    write_head(&mut upload, "PUT", &target, &borrowed(&headers), 10);
+    upload.write_all(b"0").expect("a bit of it");
+    std::thread::sleep(Duration::from_millis(300));
+    server.signal("INT");
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(server.is_running());
+    let started = Instant::now();
+    server.signal("TERM");
+    assert_eq!(server.wait().code(), Some(75));
+    assert!(started.elapsed() < Duration::from_secs(10));
+}

@@ -1,0 +1,50 @@
+//! One line for each request, and no secret in any.
+
+use std::process::Command;
+
+use crate::client::{connect, send};
+use crate::process::{Server, in_memory};
+
+/// Sends a request full of secrets and gives back the whole log.
+fn log_of(command: &mut Command) -> String {
+    let server = Server::start(command);
+    let headers =
+        [("Authorization", "SharedKey devstoreaccount1:SECRETMAC="), ("x-ms-client-request-id", "mine-7")];
+    let answer = send(
+        connect(server.address("blob")),
+        "GET",
+        "/devstoreaccount1?comp=list&sig=SECRETSIG&se=x",
+        &headers,
+        b"",
+    );
+    let id = answer.header("x-ms-request-id").expect("an id").to_owned();
+    let log = server.stop();
+    assert!(!log.contains("SECRET"), "{log}");
+    log.replace(&id, "REQUESTID")
+}
+
+#[test]
+fn the_access_line_names_the_request_and_no_secret() {
+    let log = log_of(&mut in_memory());
+    let line =
+        log.lines().find(|line| line.contains("REQUESTID")).unwrap_or_else(|| panic!("no line: {log}"));
+    for expected in ["comp=list", "sig=REDACTED", "mine-7", "GET", "status="] {
+        assert!(line.contains(expected), "{expected}: {line}");
+    }
+}
+
+#[test]
+fn json_lines_are_json() {
+    let log = log_of(in_memory().args(["--logFormat", "json"]));
+    let line = log.lines().find(|line| line.contains("REQUESTID")).expect("a line");
+    let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+    assert_eq!(line["method"], "GET");
+    assert_eq!(line["client_request_id"], "mine-7");
+    assert!(line["status"].is_number());
+}
+
+#[test]
+fn silence_means_no_line_for_requests() {
+    let log = log_of(in_memory().arg("--silent"));
+    assert!(!log.contains("REQUESTID"), "{log}");
+}

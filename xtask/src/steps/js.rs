@@ -1,0 +1,56 @@
+//! conformance/clients/js, run by node's own test runner. Packages are installed below the target directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Outcome;
+use crate::paths;
+use crate::server::Server;
+use crate::shell::{Chore, command, run as execute};
+
+pub fn run() -> Chore<Outcome> {
+    let tests = paths::root().join("conformance/clients/js");
+    if !tests.join("package.json").is_file() {
+        return Ok(Outcome::Skipped("conformance/clients/js is not written yet"));
+    }
+    let place = install(&tests)?;
+    let server = Server::start("js")?;
+    let mut node = command("node");
+    node.arg("--test").args(test_files(&place)?).current_dir(&place).envs(server.environment());
+    execute(&mut node)?;
+    Ok(Outcome::Passed)
+}
+
+/// Packages are found upwards from the file that asks for them, so the tests are copied beside the packages.
+fn install(tests: &Path) -> Chore<PathBuf> {
+    let place = paths::target().join("node");
+    fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
+    let wanted = read(&tests.join("package.json"))?;
+    let fresh = read(&place.join("package.json")).is_ok_and(|installed| installed == wanted);
+    for old in test_files(&place)? {
+        let _ = fs::remove_file(place.join(old));
+    }
+    for entry in fs::read_dir(tests).map_err(|error| error.to_string())?.filter_map(Result::ok) {
+        if entry.path().is_file() {
+            fs::copy(entry.path(), place.join(entry.file_name())).map_err(|error| error.to_string())?;
+        }
+    }
+    if !fresh || !place.join("node_modules").is_dir() {
+        let mut npm = command("npm");
+        execute(npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(&place))?;
+    }
+    Ok(place)
+}
+
+fn test_files(place: &Path) -> Chore<Vec<String>> {
+    let entries = fs::read_dir(place).map_err(|error| format!("{}: {error}", place.display()))?;
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut tests: Vec<String> =
+        names.filter(|name| name.ends_with(".test.mjs") || name.ends_with(".test.js")).collect();
+    tests.sort();
+    Ok(tests)
+}
+
+fn read(path: &Path) -> Chore<String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}

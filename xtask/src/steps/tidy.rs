@@ -1,0 +1,58 @@
+//! House rules, with what to do instead.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Outcome;
+use crate::paths;
+use crate::shell::Chore;
+
+/// Nobody holds a longer file in mind.
+const MOST_LINES: usize = 700;
+const SOURCES: [&str; 6] = ["crates", "xtask", "conformance", "docs", ".ci", "spec"];
+/// Text that belongs to somebody's machine, put together so that this file does not contain it.
+const MACHINE: [&str; 3] = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
+
+pub fn run() -> Chore<Outcome> {
+    let mut faults = Vec::new();
+    for source in SOURCES {
+        let directory = paths::root().join(source);
+        if directory.is_dir() {
+            walk(&directory, &mut faults)?;
+        }
+    }
+    if faults.is_empty() { Ok(Outcome::Passed) } else { Err(faults.join("\n")) }
+}
+
+fn walk(directory: &Path, faults: &mut Vec<String>) -> Chore {
+    let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
+    let mut entries: Vec<PathBuf> = fs::read_dir(directory)
+        .map_err(failed)?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .collect();
+    entries.sort();
+    for path in entries {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if path.is_dir() {
+            if !["target", "node_modules", "__pycache__"].contains(&name.as_str()) {
+                walk(&path, faults)?;
+            }
+        } else if let Ok(text) = fs::read_to_string(&path) {
+            judge(&path, &text, faults);
+        }
+    }
+    Ok(())
+}
+
+fn judge(path: &Path, text: &str, faults: &mut Vec<String>) {
+    let shown = path.strip_prefix(paths::root()).unwrap_or(path).display();
+    let lines = text.lines().count();
+    if path.extension().is_some_and(|extension| extension == "rs") && lines > MOST_LINES {
+        faults.push(format!("{shown}: {lines} lines; split it by idea, at most {MOST_LINES}"));
+    }
+    for (number, line) in text.lines().enumerate() {
+        if MACHINE.iter().any(|machine| line.contains(machine)) {
+            faults.push(format!("{shown}:{}: a path of somebody's machine; make it relative", number + 1));
+        }
+    }
+}
