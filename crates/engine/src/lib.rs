@@ -21,6 +21,8 @@ mod reader;
 mod run;
 mod scan;
 mod store;
+#[cfg(test)]
+mod tests;
 pub mod txn;
 mod window;
 

@@ -13,6 +13,9 @@ pub(crate) struct Memory {
     rows: RwLock<Rows>,
     /// Open snapshots: sequence number, how many.
     readers: Mutex<BTreeMap<u64, usize>>,
+    /// Makes the next commits fail as a disk would.
+    #[cfg(test)]
+    pub fails: std::sync::atomic::AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -40,6 +43,11 @@ impl Memory {
         }
         let oldest = self.readers.lock().first_key_value().map_or(group.last, |(seq, _)| *seq);
         rows.prune(oldest);
+    }
+
+    #[cfg(test)]
+    pub fn stored_versions(&self) -> usize {
+        self.rows.read().map.values().map(Vec::len).sum()
     }
 
     pub fn snapshot(self: &Arc<Self>, seq: u64) -> MemorySnapshot {

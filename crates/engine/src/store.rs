@@ -54,6 +54,10 @@ impl Store {
     /// Blocks until the group is on stable storage. An error means: stop for good, the outcome is unknown.
     pub fn apply(&self, group: Group) -> Result<(), EngineError> {
         match self {
+            #[cfg(test)]
+            Self::Memory(memory) if memory.fails.load(std::sync::atomic::Ordering::Relaxed) => {
+                Err(EngineError::Unknown)
+            }
             Self::Memory(memory) => {
                 memory.apply(group);
                 Ok(())

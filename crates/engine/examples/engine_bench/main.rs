@@ -14,12 +14,15 @@ pub struct Settings {
     pub dir: PathBuf,
     /// Size of the large store; the small one has 10,000 keys.
     pub keys: u64,
+    /// Where the large store is kept between runs, instead of being loaded anew.
+    pub keep: Option<PathBuf>,
     /// For each line of the table.
     pub time: Duration,
 }
 
 fn main() {
-    let mut settings = Settings { dir: std::env::temp_dir(), keys: 2_000_000, time: Duration::from_secs(3) };
+    let mut settings =
+        Settings { dir: std::env::temp_dir(), keep: None, keys: 2_000_000, time: Duration::from_secs(3) };
     let mut only: Option<String> = None;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
@@ -27,6 +30,7 @@ fn main() {
         match arg.as_str() {
             "--keys" => settings.keys = number(),
             "--seconds" => settings.time = Duration::from_secs(number()),
+            "--keep" => settings.keep = args.next().map(PathBuf::from),
             "--only" => only = args.next(),
             dir => settings.dir = dir.into(),
         }

@@ -6,6 +6,7 @@ mod directory;
 mod journal;
 mod marker;
 mod open;
+mod seed;
 mod superblock;
 
 use crate::error::{Corrupt, EngineError};
@@ -15,7 +16,7 @@ use crate::limits::{OWN, WIDE};
 use crate::store::{Group, Row, Step};
 use crate::txn::{Ticks, Write};
 use directory::Directory;
-use fjall::config::{BlockSizePolicy, CompressionPolicy};
+use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
 use marker::{Kind, Marker};
 use parking_lot::Mutex;
@@ -37,7 +38,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { cache_bytes: 64 << 20, memtable_bytes: 32 << 20, extents: ExtentOptions::default() }
+        Self { cache_bytes: 256 << 20, memtable_bytes: 32 << 20, extents: ExtentOptions::default() }
     }
 }
 
@@ -65,6 +66,8 @@ impl Spaces {
                     .max_memtable_size(memtable)
                     .data_block_size_policy(BlockSizePolicy::all(block))
                     .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+                    .filter_block_pinning_policy(PinningPolicy::all(true))
+                    .index_block_pinning_policy(PinningPolicy::all(true))
             }
         };
         let own = db.keyspace("own", create(8 << 20, 4 << 10))?;

@@ -34,11 +34,12 @@ impl Superblock {
     pub fn create(path: &Path, noted: Noted) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
         file.set_len(2 * SLOT)?;
-        let superblock = Self { file };
-        superblock.write(Noted { generation: noted.generation + 1, ..noted })?;
-        superblock.write(noted)?;
-        superblock.file.sync_all()?;
-        Ok(superblock)
+        for generation in [noted.generation - 1, noted.generation] {
+            let noted = Noted { generation, ..noted };
+            file.write_all_at(&encode(&noted), slot(&noted))?;
+        }
+        file.sync_all()?;
+        Ok(Self { file })
     }
 
     /// The newest intact slot; `None` when neither is.
@@ -60,9 +61,14 @@ impl Superblock {
 
     /// Durable when it returns.
     pub fn write(&self, noted: Noted) -> io::Result<()> {
-        self.file.write_all_at(&encode(&noted), noted.generation % 2 * SLOT)?;
+        self.file.write_all_at(&encode(&noted), slot(&noted))?;
         self.file.sync_data()
     }
+}
+
+/// Where it goes; the slot before stays as it is.
+fn slot(noted: &Noted) -> u64 {
+    noted.generation % 2 * SLOT
 }
 
 fn encode(noted: &Noted) -> Vec<u8> {

@@ -150,7 +150,7 @@ fn counter_key(writer: u64) -> Key {
 
 /// Some writers write wide values.
 fn row_key(writer: u64, round: u64) -> Key {
-    let head = if writer % 2 == 0 { "~" } else { "" };
+    let head = if writer.is_multiple_of(2) { "~" } else { "" };
     key(&format!("{head}row/{writer}/{}", round % RING))
 }
 

@@ -1,0 +1,131 @@
+//! What cannot be seen from outside: a store that fails, what memory keeps, what the window forgets.
+
+use crate::coalescer::Committer;
+use crate::core::{Core, Published, Recent};
+use crate::error::EngineError;
+use crate::extent::Extents;
+use crate::host::Host;
+use crate::key::{Key, KeyRange};
+use crate::memory::Memory;
+use crate::queue::{Ended, Job, Queue, Refusal};
+use crate::store::Store;
+use crate::txn::{Commit, Ticks, Txn, TxnId, Write};
+use crate::window::{Last, Window};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::sync::oneshot;
+
+fn put(key: &'static str) -> Write {
+    Write::Put(Key::from_static(key.as_bytes()), Key::from_static(b"value"))
+}
+
+fn txn(id: u128, writes: Vec<Write>) -> Txn {
+    Txn {
+        id: TxnId(id),
+        checks: vec![],
+        range_checks: vec![],
+        writes,
+        publish: vec![],
+        release: vec![],
+        deadline: None,
+    }
+}
+
+type Answer = oneshot::Receiver<Result<Commit, Refusal>>;
+
+struct Fixture {
+    memory: Arc<Memory>,
+    core: Arc<Core>,
+    queue: Arc<Queue>,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let host = Host::test();
+        let clock = crate::clock::EngineClock::new(host.clock.clone(), Ticks(0));
+        let memory = Arc::new(Memory::default());
+        let store = Store::Memory(memory.clone());
+        let published = Arc::new(Published::new(store.snapshot(0)));
+        let core = Core::new(host, store, Extents::memory(), clock, published, Recent::default());
+        Self { memory, core: Arc::new(core), queue: Arc::default() }
+    }
+
+    fn send(&self, txn: Txn) -> Answer {
+        let (reply, answer) = oneshot::channel();
+        self.queue.push(Job { txn, size: 1, snapshot: None, reply }).expect("room");
+        answer
+    }
+
+    /// Everything that waits, on this thread.
+    fn commit(&self) {
+        self.queue.end(Ended::Dropped);
+        Committer::new(self.core.clone(), self.queue.clone()).run();
+    }
+}
+
+#[test]
+fn a_failed_sync_stops_the_engine_for_good() {
+    let fixture = Fixture::new();
+    fixture.memory.fails.store(true, Ordering::Relaxed);
+    let mut answers = [fixture.send(txn(1, vec![put("a")])), fixture.send(txn(2, vec![put("b")]))];
+    fixture.commit();
+    for answer in &mut answers {
+        let answer = answer.try_recv().expect("is answered");
+        assert!(matches!(answer, Err(Refusal::Error(EngineError::Unknown))), "{answer:?}");
+    }
+    assert!(fixture.core.stopped().is_some());
+    assert_eq!(fixture.core.published.get().seq(), 0, "nothing unsynced is ever shown");
+    assert!(fixture.core.recent.lock().get(TxnId(1)).is_none());
+
+    // Never tried again, even if it would work now.
+    fixture.memory.fails.store(false, Ordering::Relaxed);
+    let again = Fixture { queue: Arc::default(), ..fixture };
+    let mut answer = again.send(txn(3, vec![put("a")]));
+    again.commit();
+    let answer = answer.try_recv().expect("is answered");
+    assert!(matches!(answer, Err(Refusal::Error(EngineError::Unavailable(_)))), "{answer:?}");
+}
+
+#[test]
+fn what_waits_is_committed_in_one_group() {
+    let fixture = Fixture::new();
+    let mut answers: Vec<_> = (1..=50).map(|id| fixture.send(txn(id, vec![put("same")]))).collect();
+    fixture.commit();
+    let versions: Vec<_> = answers
+        .iter_mut()
+        .map(|answer| answer.try_recv().expect("is answered").expect("commits").version.0)
+        .collect();
+    assert_eq!(versions, (1..=50).collect::<Vec<_>>(), "in the order of arrival, each with its own version");
+    assert_eq!(fixture.core.groups.load(Ordering::Relaxed), 1);
+    assert_eq!(fixture.core.published.get().get(b"same").expect("reads").expect("is there").0, 50);
+}
+
+#[test]
+fn memory_keeps_only_what_somebody_can_see() {
+    let fixture = Fixture::new();
+    for id in 1..=100 {
+        let one =
+            Fixture { queue: Arc::default(), core: fixture.core.clone(), memory: fixture.memory.clone() };
+        let write = if id % 10 == 0 { Write::Delete(Key::from_static(b"k")) } else { put("k") };
+        drop(one.send(txn(id, vec![write])));
+        one.commit();
+    }
+    assert!(fixture.memory.stored_versions() <= 2, "{}", fixture.memory.stored_versions());
+}
+
+#[test]
+fn the_window_forgets_the_oldest_and_knows_it() {
+    let mut window = Window::new(0);
+    let range = KeyRange::prefix("k/");
+    for seq in 1..=100_000 {
+        window.insert(format!("k/{seq}").into(), Last { seq, present: true, slot: 0 });
+        window.trim();
+    }
+    assert!(window.covers(99_999) && !window.covers(1));
+    assert!(window.get(b"k/1").is_none());
+    assert_eq!(window.get(b"k/100000").map(|last| last.seq), Some(100_000));
+    assert_eq!(window.written_since(&range, 1), Err(()));
+    assert_eq!(window.written_since(&range, 100_000), Ok(None));
+    assert_eq!(window.written_since(&range, 99_999), Ok(Some(&Key::from_static(b"k/100000"))));
+    assert_eq!(window.written_since(&KeyRange::prefix("x/"), 99_000), Ok(None));
+}
