@@ -15,7 +15,9 @@
 //! e content                        stage whose blocks this manifest adopted, keys to be swept
 //! g content                        dead content, its chunks to be released
 //! G generation                     dead container, its keys to be swept
-//! q account 0 name                 queue                         (Queue service)
+//! q account 0 name                 queue                         -> QueueFields
+//! k generation id                  message                       -> MessageFields
+//! v generation visible receipt id  message by the moment it is visible from -> when it expires
 //! t account 0 name                 table                         (Table service)
 //! ```
 //! A generation is a container's identity: deleting a container is one commit on its `c` key. Listings walk
@@ -151,6 +153,33 @@ pub fn dead_content(content: ContentId) -> Key {
 pub fn dead_contents() -> KeyRange {
     KeyRange::prefix(&b"g"[..])
 }
+
+pub fn queue(account: &str, name: &str) -> Key {
+    join(&[b"q", account.as_bytes(), &[0], name.as_bytes()])
+}
+
+pub fn queues(account: &str) -> Key {
+    join(&[b"q", account.as_bytes(), &[0]])
+}
+
+pub fn message(generation: Generation, id: u128) -> Key {
+    join(&[b"k", &generation.0, &id.to_be_bytes()])
+}
+
+pub fn messages(generation: Generation) -> KeyRange {
+    KeyRange::prefix(join(&[b"k", &generation.0]))
+}
+
+pub fn visible(generation: Generation, visible: u64, receipt: u64, id: u128) -> Key {
+    join(&[b"v", &generation.0, &visible.to_be_bytes(), &receipt.to_be_bytes(), &id.to_be_bytes()])
+}
+
+/// What follows in a key is the order of messages: visible from, receipt, id.
+pub fn all_visible(generation: Generation) -> KeyRange {
+    KeyRange::prefix(join(&[b"v", &generation.0]))
+}
+
+pub const VISIBLE_AT: usize = 13;
 
 pub fn dead_generation(generation: Generation) -> Key {
     join(&[b"G", &generation.0])

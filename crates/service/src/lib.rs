@@ -8,6 +8,7 @@ pub mod fault;
 pub mod key;
 pub mod manifest;
 pub mod pins;
+pub mod queue;
 pub mod record;
 pub mod shared;
 pub mod store;
@@ -50,12 +51,13 @@ struct Inner {
     options: ServiceOptions,
     budget: upload::Budget,
     pins: pins::Pins,
+    hands: queue::Hands,
 }
 
 impl Services {
     pub fn new(engine: Engine, options: ServiceOptions) -> Self {
         let budget = upload::Budget::new(options.upload_memory);
-        Self(Arc::new(Inner { engine, options, budget, pins: pins::Pins::default() }))
+        Self(Arc::new(Inner { engine, options, budget, pins: pins::Pins::default(), hands: queue::Hands::default() }))
     }
 
     pub fn engine(&self) -> &Engine {
@@ -72,6 +74,10 @@ impl Services {
 
     pub(crate) fn pins(&self) -> &pins::Pins {
         &self.0.pins
+    }
+
+    pub(crate) fn hands(&self) -> &queue::Hands {
+        &self.0.hands
     }
 
     /// The engine's clock: what leases and ETags are measured by.

@@ -10,7 +10,7 @@ macro_rules! queue_operations {
                 methods: &[Get], marks: &[Is(COMP, "list")],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: LIST_QUEUES, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             SetQueueServiceProperties {
@@ -18,7 +18,7 @@ macro_rules! queue_operations {
                 methods: &[Put], marks: &[Is(RESTYPE, "service"), Is(COMP, "properties")],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Xml, access: SET_QUEUE_SERVICE, status: &[202],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             GetQueueServiceProperties {
@@ -26,7 +26,7 @@ macro_rules! queue_operations {
                 methods: &[Get], marks: &[Is(RESTYPE, "service"), Is(COMP, "properties")],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: GET_QUEUE_SERVICE, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             PreflightQueueRequest {
@@ -34,7 +34,7 @@ macro_rules! queue_operations {
                 methods: &[Options], marks: &[],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: PREFLIGHT, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             GetQueueServiceStats {
@@ -42,7 +42,7 @@ macro_rules! queue_operations {
                 methods: &[Get], marks: &[Is(RESTYPE, "service"), Is(COMP, "stats")],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: GET_QUEUE_SERVICE, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             GetQueueUserDelegationKey {
@@ -50,7 +50,7 @@ macro_rules! queue_operations {
                 methods: &[Post], marks: &[Is(RESTYPE, "service"), Is(COMP, "userdelegationkey")],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Xml, access: USER_DELEGATION_KEY, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             CreateQueue {
@@ -58,7 +58,7 @@ macro_rules! queue_operations {
                 methods: &[Put], marks: &[],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: true, body: Body::None, access: CREATE_QUEUE, status: &[201, 204],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             DeleteQueue {
@@ -66,7 +66,7 @@ macro_rules! queue_operations {
                 methods: &[Delete], marks: &[],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: DELETE_QUEUE, status: &[204],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             GetQueueMetadata {
@@ -74,7 +74,7 @@ macro_rules! queue_operations {
                 methods: &[Get, Head], marks: &[Is(COMP, "metadata")],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: READ_QUEUE, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             SetQueueMetadata {
@@ -82,7 +82,7 @@ macro_rules! queue_operations {
                 methods: &[Put], marks: &[Is(COMP, "metadata")],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: WRITE_QUEUE, status: &[204],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             GetQueueAcl {
@@ -90,7 +90,7 @@ macro_rules! queue_operations {
                 methods: &[Get, Head], marks: &[Is(COMP, "acl")],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: ACL, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             SetQueueAcl {
@@ -98,7 +98,7 @@ macro_rules! queue_operations {
                 methods: &[Put], marks: &[Is(COMP, "acl")],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Xml, access: ACL, status: &[204],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             PutMessage {
@@ -106,7 +106,7 @@ macro_rules! queue_operations {
                 methods: &[Post], marks: &[],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Xml, access: PUT_MESSAGE, status: &[201],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             GetMessages {
@@ -114,7 +114,7 @@ macro_rules! queue_operations {
                 methods: &[Get], marks: &[Not(query("peekonly"), "true")],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: GET_MESSAGES, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             PeekMessages {
@@ -122,7 +122,7 @@ macro_rules! queue_operations {
                 methods: &[Get], marks: &[Is(query("peekonly"), "true")],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: PEEK_MESSAGES, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             ClearMessages {
@@ -130,7 +130,7 @@ macro_rules! queue_operations {
                 methods: &[Delete], marks: &[],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: CLEAR_MESSAGES, status: &[204],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             UpdateMessage {
@@ -138,7 +138,7 @@ macro_rules! queue_operations {
                 methods: &[Put], marks: &[Has(query("popreceipt")), Has(query("visibilitytimeout"))],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Xml, access: UPDATE_MESSAGE, status: &[204],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             DeleteMessage {
@@ -146,7 +146,7 @@ macro_rules! queue_operations {
                 methods: &[Delete], marks: &[Has(query("popreceipt"))],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: DELETE_MESSAGE, status: &[204],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
         }
     };

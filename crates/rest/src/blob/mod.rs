@@ -13,7 +13,7 @@ mod get_container_properties;
 mod get_user_delegation_key;
 mod lease_blob;
 mod lease_container;
-mod list;
+pub(crate) mod list;
 mod list_blobs;
 mod list_containers;
 mod properties;
@@ -26,6 +26,9 @@ mod set_blob_service_properties;
 mod set_container_acl;
 mod set_container_metadata;
 mod snapshot_blob;
+
+pub(crate) use get_blob_service_stats::get_blob_service_stats;
+pub(crate) use get_user_delegation_key::get_user_delegation_key;
 
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::Op;

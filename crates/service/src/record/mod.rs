@@ -7,6 +7,7 @@ pub mod content;
 pub mod existing;
 pub mod lease;
 pub mod properties;
+pub mod queue;
 
 use bytes::Bytes;
 use lazuli_engine::{Corrupt, EngineError};

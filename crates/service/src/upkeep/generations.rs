@@ -1,4 +1,4 @@
-//! Dead containers: everything filed under their generation.
+//! Dead containers and queues: everything filed under their generation.
 
 use lazuli_engine::{Key, KeyRange, Plan, Scan};
 
@@ -6,6 +6,7 @@ use crate::Services;
 use crate::content;
 use crate::fault::{Answer, Fault};
 use crate::key::{self, Generation};
+use crate::queue;
 use crate::record::Record;
 use crate::record::blob::BlobFields;
 use crate::record::block::StagedRecord;
@@ -23,6 +24,7 @@ pub async fn sweep(services: &Services, generation: Generation) -> Answer<()> {
     while sweep_blobs(services, key::blobs(generation)).await? {}
     while sweep_blobs(services, key::snapshots(generation)).await? {}
     while sweep_staged(services, generation).await? {}
+    while queue::expiry::sweep(services, generation).await? {}
     services
         .engine()
         .run(services.deadline(), |_| async move {

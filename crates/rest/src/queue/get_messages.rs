@@ -1,0 +1,20 @@
+//! Get Messages.
+
+use lazuli_model::error::Failure;
+use lazuli_service::queue::GetMessages;
+
+use super::message::{self, Shown};
+use super::{parameters, uncached};
+use crate::call::Call;
+use crate::front::unwrap;
+use crate::reply::Reply;
+
+pub async fn get_messages(call: Call) -> Result<Reply, Failure> {
+    let input = GetMessages {
+        queue: call.container(),
+        count: parameters::message_count(&call.head)?,
+        visibility_timeout: parameters::visibility_on_get(&call.head)?,
+    };
+    let messages = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    Ok(uncached(Reply::xml(200, message::write(&messages, Shown::Got))))
+}

@@ -1,0 +1,49 @@
+//! List Queues.
+
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_service::queue::{ListQueues, QueueList};
+use lazuli_service::shared::marker::Position;
+
+use super::uncached;
+use crate::blob::list::{LIST_LIMIT, asked, metadata};
+use crate::call::Call;
+use crate::decode;
+use crate::front::unwrap;
+use crate::reply::Reply;
+use crate::xml::Writer;
+
+pub async fn list_queues(call: Call) -> Result<Reply, Failure> {
+    let head = &call.head;
+    let with_metadata = !decode::include(head, &["metadata"])?.is_empty();
+    let marker = head.query("marker").map(|text| Position::decode(text).ok_or(ErrorCode::OutOfRangeInput));
+    let input = ListQueues {
+        prefix: head.query("prefix").unwrap_or_default().to_owned(),
+        marker: marker.transpose()?,
+        max_results: decode::max_results(head, LIST_LIMIT)? as usize,
+    };
+    let list = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    Ok(uncached(Reply::xml(200, document(&call, &list, with_metadata))))
+}
+
+fn document(call: &Call, list: &QueueList, with_metadata: bool) -> String {
+    let mut writer = Writer::new();
+    writer.open_with("EnumerationResults", &[("ServiceEndpoint", &call.service_endpoint())]);
+    asked(&mut writer, &call.head, &["prefix", "marker", "maxresults"]);
+    if list.items.is_empty() {
+        writer.empty("Queues");
+    } else {
+        writer.open("Queues");
+        for (name, queue) in &list.items {
+            writer.open("Queue");
+            writer.element("Name", name);
+            if with_metadata {
+                metadata(&mut writer, &queue.metadata, false);
+            }
+            writer.close("Queue");
+        }
+        writer.close("Queues");
+    }
+    writer.element("NextMarker", &list.next.as_ref().map(Position::encode).unwrap_or_default());
+    writer.close("EnumerationResults");
+    writer.finish()
+}

@@ -1,0 +1,21 @@
+//! Set Queue ACL.
+
+use lazuli_model::error::Failure;
+use lazuli_service::queue::SetQueueAcl;
+
+use super::XML_LIMIT;
+use crate::call::Call;
+use crate::front::unwrap;
+use crate::reply::Reply;
+use crate::signed_identifiers;
+
+/// Every permission that a queue's token can carry.
+const LETTERS: &str = "raup";
+
+pub async fn set_queue_acl(call: Call) -> Result<Reply, Failure> {
+    let queue = call.container();
+    let document = call.body.collect(XML_LIMIT).await.map_err(unwrap)?;
+    let input = SetQueueAcl { queue, policies: signed_identifiers::read(&document, LETTERS)? };
+    input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    Ok(Reply::new(204))
+}

@@ -1,0 +1,17 @@
+//! Set Queue Service Properties.
+
+use lazuli_model::error::Failure;
+use lazuli_model::operation::Service;
+
+use super::XML_LIMIT;
+use crate::call::Call;
+use crate::front::unwrap;
+use crate::reply::Reply;
+use crate::service_properties;
+
+pub async fn set_queue_service_properties(call: Call) -> Result<Reply, Failure> {
+    let document = call.body.collect(XML_LIMIT).await.map_err(unwrap)?;
+    let input = service_properties::read(&document)?;
+    input.execute(&call.services, &call.context, Service::Queue).await.map_err(unwrap)?;
+    Ok(Reply::new(202))
+}

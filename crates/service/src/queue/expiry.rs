@@ -1,0 +1,66 @@
+//! Messages whose time has run out. Nobody is shown them; here they are also deleted.
+
+use lazuli_engine::{Plan, Scan};
+
+use super::stored;
+use crate::fault::{Answer, Fault};
+use crate::key::{self, Generation};
+use crate::record::Record;
+use crate::record::queue::{MessageFields, Slot};
+use crate::{Services, store};
+
+/// Behind whoever met them: a failure leaves them to the next who does.
+pub fn delete(services: &Services, messages: Generation, slots: Vec<Slot>) {
+    if slots.is_empty() {
+        return;
+    }
+    let services = services.clone();
+    tokio::spawn(async move {
+        for slots in slots.chunks(SLOTS_IN_COMMIT) {
+            if let Err(fault) = delete_some(&services, messages, slots).await {
+                tracing::warn!(cause = ?fault.0.cause, "expired messages stay for now");
+                return;
+            }
+        }
+    });
+}
+
+const SLOTS_IN_COMMIT: usize = 500;
+
+async fn delete_some(services: &Services, messages: Generation, slots: &[Slot]) -> Answer<()> {
+    services
+        .engine()
+        .run(services.deadline(), |reader| async move {
+            let now = store::now(&reader);
+            let mut plan = Plan::new(());
+            for slot in slots {
+                let found = stored::find_message(&reader, messages, slot.id).await?;
+                if let Some(message) = found
+                    && message.is_expired(now)
+                {
+                    stored::delete_message(&mut plan, messages, &message);
+                }
+            }
+            Ok::<_, Fault>(plan)
+        })
+        .await
+}
+
+/// Everything filed under a dead generation, a bounded commit at a time. True while there is more.
+pub(crate) async fn sweep(services: &Services, messages: Generation) -> Answer<bool> {
+    services
+        .engine()
+        .run(services.deadline(), |reader| async move {
+            let scan =
+                Scan { limit: SLOTS_IN_COMMIT, max_bytes: 300_000, ..Scan::of(key::messages(messages)) };
+            let page = reader.scan(scan).await?;
+            let mut plan = Plan::new(page.more);
+            for (key, entry) in page.items {
+                let Some(id) = stored::message_id(&key) else { continue };
+                let message = stored::message(id, MessageFields::decode(&entry.value)?);
+                stored::delete_message(&mut plan, messages, &message);
+            }
+            Ok::<_, Fault>(plan)
+        })
+        .await
+}

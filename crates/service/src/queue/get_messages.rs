@@ -1,0 +1,110 @@
+//! Get Messages: each goes to one consumer, who holds it until the time-out with the only valid receipt.
+
+use lazuli_engine::{Plan, Reader};
+use lazuli_model::time::Timestamp;
+
+use super::hand::Hand;
+use super::{Delivered, Done, open, stored, to_the_end};
+use crate::fault::{Answer, Fault};
+use crate::record::queue::{MessageRecord, Slot};
+use crate::{Context, Services, store};
+
+#[derive(Clone, Debug)]
+pub struct GetMessages {
+    pub queue: String,
+    pub count: usize,
+    /// Seconds for which nobody else gets them.
+    pub visibility_timeout: u32,
+}
+
+/// What one commit got.
+struct Got {
+    messages: Vec<(MessageRecord, Delivered)>,
+    /// A message was no longer where the hand remembered it.
+    some_missing: bool,
+}
+
+impl GetMessages {
+    pub async fn execute(self, services: &Services, context: &Context) -> Answer<Vec<Delivered>> {
+        let (services, context) = (services.clone(), context.clone());
+        to_the_end(async move { self.get(&services, &context).await }).await
+    }
+
+    async fn get(&self, services: &Services, context: &Context) -> Answer<Vec<Delivered>> {
+        let mut delivered: Vec<Delivered> = Vec::new();
+        loop {
+            let opened = open(services, context, &self.queue).await?;
+            let hand = opened.get()?;
+            let lent = hand.lend(services, self.count - delivered.len()).await?;
+            if lent.is_empty() {
+                return Ok(delivered);
+            }
+            let slots: Vec<Slot> = lent.iter().map(|(slot, _)| *slot).collect();
+            match self.commit(services, context, hand, &slots).await {
+                Ok(Done::Moved) => services.hands().close(hand.messages()),
+                Ok(Done::Done(got)) => {
+                    for (record, message) in got.messages {
+                        hand.appeared(record.slot(), record.fields.expires);
+                        delivered.push(message);
+                    }
+                    if delivered.len() >= self.count || !got.some_missing {
+                        return Ok(delivered);
+                    }
+                }
+                Err(fault) => {
+                    hand.give_back(lent);
+                    // What an earlier commit got is the client's by now.
+                    return if delivered.is_empty() { Err(fault) } else { Ok(delivered) };
+                }
+            }
+        }
+    }
+
+    async fn commit(
+        &self,
+        services: &Services,
+        context: &Context,
+        hand: &Hand,
+        slots: &[Slot],
+    ) -> Answer<Done<Got>> {
+        services
+            .engine()
+            .run(services.deadline(), |reader| async move {
+                let queue = stored::queue(&reader, &context.account, &self.queue).await?;
+                if queue.messages != hand.messages() {
+                    return Ok(Plan::new(Done::Moved));
+                }
+                self.plan(&reader, hand, slots).await
+            })
+            .await
+    }
+
+    async fn plan(&self, reader: &Reader, hand: &Hand, slots: &[Slot]) -> Result<Plan<Done<Got>>, Fault> {
+        let now = store::now(reader);
+        let mut plan = Plan::new(Done::Moved);
+        let mut got = Got { messages: Vec::with_capacity(slots.len()), some_missing: false };
+        for slot in slots {
+            let found = stored::find_message(reader, hand.messages(), slot.id).await?;
+            let is_there = |message: &MessageRecord| message.slot() == *slot && !message.is_expired(now);
+            let Some(mut message) = found.filter(is_there) else {
+                got.some_missing = true;
+                continue;
+            };
+            stored::leave_slot(&mut plan, hand.messages(), &message);
+            self.dequeue(&mut message, hand, now);
+            stored::put_message(&mut plan, hand.messages(), &message);
+            let text = stored::read_text(reader, &message.fields.text).await?;
+            let delivered = Delivered::new(&message, text);
+            got.messages.push((message, delivered));
+        }
+        plan.output = Done::Done(got);
+        Ok(plan)
+    }
+
+    fn dequeue(&self, message: &mut MessageRecord, hand: &Hand, now: Timestamp) {
+        let fields = &mut message.fields;
+        fields.dequeue_count = fields.dequeue_count.saturating_add(1);
+        fields.visible = now.plus_seconds(i64::from(self.visibility_timeout)).0;
+        fields.receipt = hand.next_receipt(now).max(fields.receipt + 1);
+    }
+}

@@ -1,0 +1,96 @@
+//! The Queue service, one file an operation.
+
+mod access;
+mod clear_messages;
+mod count;
+mod create_queue;
+mod delete_message;
+mod delete_queue;
+pub(crate) mod expiry;
+mod get_messages;
+mod get_queue_metadata;
+mod hand;
+mod list_queues;
+mod peek_messages;
+mod put_message;
+mod set_queue_acl;
+mod set_queue_metadata;
+mod stored;
+mod update_message;
+mod window;
+
+pub use access::queue_access;
+pub use clear_messages::ClearMessages;
+pub use create_queue::{CreateQueue, QueueCreated};
+pub use delete_message::DeleteMessage;
+pub use delete_queue::DeleteQueue;
+pub use get_messages::GetMessages;
+pub use get_queue_metadata::{GetQueueAcl, GetQueueMetadata, QueueMetadata};
+pub use hand::Hands;
+pub use list_queues::{ListQueues, QueueList};
+pub use peek_messages::PeekMessages;
+pub use put_message::PutMessage;
+pub use set_queue_acl::SetQueueAcl;
+pub use set_queue_metadata::SetQueueMetadata;
+pub use update_message::UpdateMessage;
+
+use hand::Opened;
+use lazuli_model::admission::queue::PopReceipt;
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::time::Timestamp;
+use uuid::Uuid;
+
+use crate::fault::Answer;
+use crate::record::queue::MessageRecord;
+use crate::{Context, Services};
+
+/// A message as it is answered; which parts of it is the wire's affair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    pub id: Uuid,
+    pub inserted: Timestamp,
+    /// None for never.
+    pub expires: Option<Timestamp>,
+    pub next_visible: Timestamp,
+    pub receipt: PopReceipt,
+    pub dequeue_count: u32,
+    pub text: String,
+}
+
+impl Delivered {
+    fn new(message: &MessageRecord, text: String) -> Self {
+        let fields = &message.fields;
+        Self {
+            id: message.id,
+            inserted: Timestamp(fields.inserted),
+            expires: fields.expires.map(Timestamp),
+            next_visible: Timestamp(fields.visible),
+            receipt: message.receipt(),
+            dequeue_count: fields.dequeue_count,
+            text,
+        }
+    }
+}
+
+/// The hand of a queue as it is now.
+async fn open(services: &Services, context: &Context, queue: &str) -> Answer<Opened> {
+    let reader = services.engine().reader().await?;
+    let fields = stored::queue(&reader, &context.account, queue).await?;
+    services.hands().open(services, fields.messages).await
+}
+
+/// How a change that was begun on one hand ends.
+enum Done<T> {
+    Done(T),
+    /// The queue has a new generation of messages: begin again.
+    Moved,
+}
+
+/// A commit and what the hand must learn of it belong together: work that began goes on to its end, also when
+/// the client that asked for it has left.
+async fn to_the_end<T: Send + 'static>(work: impl Future<Output = Answer<T>> + Send + 'static) -> Answer<T> {
+    match tokio::spawn(work).await {
+        Ok(answer) => answer,
+        Err(error) => Err(Failure::new(ErrorCode::InternalError).cause(error.to_string()).into()),
+    }
+}

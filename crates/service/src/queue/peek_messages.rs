@@ -1,0 +1,41 @@
+//! Peek Messages: those that are visible, left as they are.
+
+use super::{Delivered, open, stored};
+use crate::fault::Answer;
+use crate::{Context, Services, store};
+
+#[derive(Clone, Debug)]
+pub struct PeekMessages {
+    pub queue: String,
+    pub count: usize,
+}
+
+impl PeekMessages {
+    pub async fn execute(self, services: &Services, context: &Context) -> Answer<Vec<Delivered>> {
+        let opened = open(services, context, &self.queue).await?;
+        let hand = opened.get()?;
+        loop {
+            let slots = hand.first(services, self.count).await?;
+            let reader = services.engine().reader().await?;
+            let now = store::now(&reader);
+            let mut messages = Vec::with_capacity(slots.len());
+            let mut some_missing = false;
+            for slot in &slots {
+                let found = stored::find_message(&reader, hand.messages(), slot.id).await?;
+                match found.filter(|message| message.slot() == *slot && !message.is_expired(now)) {
+                    Some(message) => {
+                        let text = stored::read_text(&reader, &message.fields.text).await?;
+                        messages.push(Delivered::new(&message, text));
+                    }
+                    None => {
+                        hand.vanished(slot);
+                        some_missing = true;
+                    }
+                }
+            }
+            if messages.len() >= self.count || !some_missing {
+                return Ok(messages);
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+use super::Window;
+use crate::record::queue::Slot;
+
+const NEVER: u64 = u64::MAX;
+
+fn slot(visible: u64) -> Slot {
+    Slot { visible, receipt: visible, id: u128::from(visible) }
+}
+
+fn lent(window: &mut Window, now: u64, count: usize) -> Vec<u64> {
+    window.lend(now, count).slots.into_iter().map(|(slot, _)| slot.visible).collect()
+}
+
+fn filled(slots: &[u64], frontier: u64) -> Window {
+    let mut window = Window::new(Slot::FIRST);
+    window.begin_scan(Slot::at(frontier));
+    window.end_scan(slots.iter().map(|&visible| (slot(visible), NEVER)), Slot::at(frontier));
+    window
+}
+
+#[test]
+fn lends_in_order_and_each_once() {
+    let mut window = filled(&[3, 1, 2], 10);
+    assert_eq!(lent(&mut window, 10, 2), [1, 2]);
+    assert_eq!(lent(&mut window, 10, 2), [3]);
+    window.give_back([(slot(2), NEVER)]);
+    assert_eq!(lent(&mut window, 10, 2), [2]);
+}
+
+#[test]
+fn what_is_not_yet_visible_stays() {
+    let mut window = filled(&[1, 5], 10);
+    assert_eq!(window.first(4, 9), [slot(1)]);
+    assert_eq!(lent(&mut window, 4, 9), [1]);
+    assert_eq!(lent(&mut window, 5, 9), [5]);
+}
+
+#[test]
+fn the_expired_are_neither_lent_nor_shown() {
+    let mut window = Window::new(Slot::FIRST);
+    window.begin_scan(Slot::at(10));
+    window.end_scan([(slot(1), 7), (slot(2), NEVER)], Slot::at(10));
+    assert_eq!(window.first(7, 9), [slot(2)]);
+    let lent = window.lend(7, 9);
+    assert_eq!(lent.expired, [slot(1)]);
+    assert_eq!(lent.slots, [(slot(2), NEVER)]);
+}
+
+#[test]
+fn behind_the_frontier_the_next_scan_will_see() {
+    let mut window = filled(&[], 10);
+    window.appeared(slot(12), NEVER);
+    assert!(window.first(20, 9).is_empty());
+    assert_eq!(window.begin_scan(Slot::at(20)), Slot::at(10));
+}
+
+#[test]
+fn below_the_frontier_nobody_else_will() {
+    let mut window = filled(&[], 10);
+    window.appeared(slot(9), NEVER);
+    assert_eq!(lent(&mut window, 20, 9), [9]);
+}
+
+/// The scan's snapshot was taken before the commit, the frontier moves after it.
+#[test]
+fn what_appears_during_a_scan_is_not_lost() {
+    let mut window = filled(&[], 10);
+    window.begin_scan(Slot::at(20));
+    window.appeared(slot(15), NEVER);
+    window.end_scan([], Slot::at(20));
+    assert_eq!(lent(&mut window, 20, 9), [15]);
+}
+
+#[test]
+fn the_vanished_are_forgotten() {
+    let mut window = filled(&[1, 2], 10);
+    window.vanished(&slot(1));
+    assert_eq!(lent(&mut window, 10, 9), [2]);
+}
+
+#[test]
+fn the_frontier_never_goes_back() {
+    let mut window = filled(&[], 10);
+    window.begin_scan(Slot::at(20));
+    window.end_scan([], Slot::at(5));
+    assert_eq!(window.begin_scan(Slot::at(20)), Slot::at(10));
+}
