@@ -91,6 +91,9 @@ pub(crate) trait Rows: Send + Sync {
     fn get(&self, key: &[u8]) -> Result<Option<Value>, EngineError>;
 }
 
+/// The committed value of a key, for the committer.
+pub(crate) type Lookup<'a> = &'a dyn Fn(&[u8]) -> Result<Option<Value>, EngineError>;
+
 /// How the collector commits: publishes these chunks in a transaction of their own, and blocks until it is
 /// durable. (The chunks are copies; `rows` turns their publishing into a change of location.)
 pub(crate) type CommitCopies = Arc<dyn Fn(Vec<ChunkId>) -> Result<(), EngineError> + Send + Sync>;
@@ -100,7 +103,7 @@ pub struct Extents(Arc<Kind>);
 
 enum Kind {
     Memory(MemoryExtents),
-    File(FileExtents),
+    File(Box<FileExtents>),
 }
 
 /// A chunk that is written and not yet published. Dropped before that, its bytes become garbage.
@@ -142,7 +145,7 @@ impl Extents {
         lookup: Arc<dyn Rows>,
     ) -> Result<Self, EngineError> {
         let store = FileExtents::open(dir, options, u64::from(salt), &rows, lookup)?;
-        Ok(Self(Arc::new(Kind::File(store))))
+        Ok(Self(Arc::new(Kind::File(Box::new(store)))))
     }
 
     /// Takes bytes into an open extent. They are neither synced nor published when this returns.
@@ -257,13 +260,13 @@ impl Extents {
     }
 
     /// Committer, once per group: the rows that must be in the same atomic batch. `lookup` gives the
-    /// committed value of a key of ours (without version prefix). After an error nothing has changed; after success the batch must be
-    /// written, or the engine stop.
+    /// committed value of a key of ours, without version prefix. After an error nothing has changed; after
+    /// success the batch must be written, or the engine stop.
     pub(crate) fn rows(
         &self,
         publish: &[ChunkId],
         release: &[ChunkId],
-        lookup: &dyn Fn(&[u8]) -> Result<Option<Value>, EngineError>,
+        lookup: Lookup<'_>,
     ) -> Result<Vec<Write>, EngineError> {
         match &*self.0 {
             Kind::Memory(_) => Ok(Vec::new()),

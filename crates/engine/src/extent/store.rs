@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use rustix::io::Errno;
 
 use super::{
-    ExtentOptions, ExtentStats, MAX_CHUNK, Rows,
+    ExtentOptions, ExtentStats, Lookup, MAX_CHUNK, Rows,
     collect::Collector,
     file::{ExtentFile, parse_file_name},
     gone, out_of_range,
@@ -328,7 +328,7 @@ impl FileExtents {
         &self,
         publish: &[ChunkId],
         release: &[ChunkId],
-        lookup: &dyn Fn(&[u8]) -> Result<Option<Value>, EngineError>,
+        lookup: Lookup<'_>,
     ) -> Result<Vec<Write>, EngineError> {
         if publish.is_empty() && release.is_empty() {
             return Ok(Vec::new());

@@ -10,6 +10,7 @@ use std::{
 };
 
 use super::{
+    Lookup,
     file::ExtentFile,
     pin::Pins,
     record::{IdParts, Location, pages},
@@ -17,11 +18,8 @@ use super::{
 };
 use crate::{
     error::{Corrupt, EngineError},
-    key::Value,
     txn::{ChunkId, Write},
 };
-
-type Lookup<'a> = &'a dyn Fn(&[u8]) -> Result<Option<Value>, EngineError>;
 
 #[derive(Default)]
 pub(super) struct Table {

@@ -123,12 +123,8 @@ impl File {
         both!(self, File, file => file.set_len(len))
     }
 
-    pub fn len(&self) -> io::Result<u64> {
-        both!(self, File, file => file.len())
-    }
-
-    pub fn is_empty(&self) -> io::Result<bool> {
-        self.len().map(|len| len == 0)
+    pub fn size(&self) -> io::Result<u64> {
+        both!(self, File, file => file.size())
     }
 
     /// Makes bytes and length durable (fdatasync). After an error nobody knows what is on the device.

@@ -145,7 +145,7 @@ impl RealFile {
         self.0.set_len(len)
     }
 
-    pub fn len(&self) -> io::Result<u64> {
+    pub fn size(&self) -> io::Result<u64> {
         self.0.metadata().map(|metadata| metadata.len())
     }
 

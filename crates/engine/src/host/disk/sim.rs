@@ -425,7 +425,7 @@ impl SimFile {
         Ok(())
     }
 
-    pub fn len(&self) -> io::Result<u64> {
+    pub fn size(&self) -> io::Result<u64> {
         Ok(self.disk.0.lock().inodes[self.inode].current.len() as u64)
     }
 

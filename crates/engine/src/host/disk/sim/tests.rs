@@ -7,7 +7,7 @@ fn write(file: &SimFile, offset: u64, bytes: &[u8]) -> io::Result<()> {
 fn contents(images: &[SimDisk], name: &str) -> Vec<Option<Vec<u8>>> {
     let read = |image: &SimDisk| {
         let file = image.dir(Path::new("d")).open_file(name).ok()?;
-        file.read_at(0, file.len().ok()? as usize).ok()
+        file.read_at(0, file.size().ok()? as usize).ok()
     };
     let mut all: Vec<_> = images.iter().map(read).collect();
     all.sort();
