@@ -123,6 +123,9 @@ class Built:
         row = ROWS.get(service, {}).get(operation)
         return self.rows[row] if row is not None else True
 
+    def services(self):
+        return [service for service, names in ROWS.items() if any(self.rows[row] for row in names.values())]
+
     def check(self):
         """Names in the map above that the table no longer has."""
         return sorted({row for names in ROWS.values() for row in names.values()} - set(self.rows))

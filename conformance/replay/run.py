@@ -32,7 +32,7 @@ from outcome import Outcome                                      # noqa: E402
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('services', nargs='*', default=['blob'], help='blob, queue, table [default: blob]')
+    parser.add_argument('services', nargs='*', help='blob, queue, table [default: those that are built, at least in part]')
     parser.add_argument('--replay', default=os.environ.get('LAZULI_REPLAY', os.path.join(ROOT, '..', 'shared', 'replay')))
     parser.add_argument('--server', help='the binary to start, anew for every service')
     parser.add_argument('--connection-string')
@@ -116,7 +116,8 @@ def main():
     with contextlib.ExitStack() as stack:
         out = options.out or stack.enter_context(tempfile.TemporaryDirectory())
         os.makedirs(out, exist_ok=True)
-        sums = [sum(column) for column in zip(*(one(options, service, built, out) for service in options.services))]
+        services = options.services or built.services()
+        sums = [sum(column) for column in zip(*(one(options, service, built, out) for service in services))]
     print('%d passed, %d failed, %d skipped' % tuple(sums))
     return 1 if sums[1] else 0
 

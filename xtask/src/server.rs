@@ -26,7 +26,7 @@ impl Server {
         let data = paths::target().join(format!("xtask-{purpose}-{}", std::process::id()));
         let log = paths::target().join(format!("xtask-{purpose}.log"));
         let log = std::fs::File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
-        let mut command = Command::new(paths::target().join("debug/lazuli"));
+        let mut command = Command::new(binary());
         for port in ["blob", "queue", "table", "file", "dfs", "admin"] {
             command.args([format!("--{port}Port"), "0".to_owned()]);
         }
@@ -59,8 +59,9 @@ impl Server {
     }
 
     /// What clients' tests find in their environment.
-    pub fn environment(&self) -> [(&'static str, String); 4] {
+    pub fn environment(&self) -> [(&'static str, String); 5] {
         [
+            ("LAZULI_TEST_BINARY", binary().to_string_lossy().into_owned()),
             ("LAZULI_TEST_CONNECTION_STRING", self.connection_string()),
             ("LAZULI_TEST_BLOB_URL", format!("{}/{ACCOUNT}", self.address("blob"))),
             ("LAZULI_TEST_CLOCK_URL", self.clock_url()),
@@ -75,6 +76,10 @@ impl Drop for Server {
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.data);
     }
+}
+
+fn binary() -> PathBuf {
+    paths::target().join("debug/lazuli")
 }
 
 fn announced(output: impl std::io::Read) -> HashMap<String, String> {

@@ -37,7 +37,10 @@ fn install(tests: &Path) -> Chore<PathBuf> {
     }
     if !fresh || !place.join("node_modules").is_dir() {
         let mut npm = command("npm");
-        execute(npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(&place))?;
+        execute(npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(&place))
+            .map_err(|reason| {
+                format!("{reason}\nthe clients are installed once, from the registry npm is told")
+            })?;
     }
     Ok(place)
 }

@@ -18,7 +18,7 @@ pub fn run() -> Chore<Outcome> {
     let python = install(&requirements)?;
     let server = Server::start("python")?;
     let mut pytest = command(python);
-    pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS]).envs(server.environment());
+    pytest.args(["-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS]).envs(server.environment());
     execute(&mut pytest)?;
     Ok(Outcome::Passed)
 }
@@ -35,7 +35,10 @@ fn install(requirements: &Path) -> Chore<std::path::PathBuf> {
         return Ok(python);
     }
     execute(command("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
-    execute(command(&python).args(["-m", "pip", "install", "--quiet", "--requirement"]).arg(requirements))?;
+    execute(command(&python).args(["-m", "pip", "install", "--quiet", "--requirement"]).arg(requirements))
+        .map_err(|reason| {
+            format!("{reason}\nthe clients are installed once, from PyPI or the index pip is told")
+        })?;
     std::fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
     Ok(python)
 }
