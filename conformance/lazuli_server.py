@@ -12,9 +12,9 @@ SERVICES = ('blob', 'queue', 'table', 'file', 'dfs')
 class Server:
     """Started at once; use it in a `with`, so that it is stopped however the run ends."""
 
-    def __init__(self, binary, *flags, memory=True, scheme='http'):
-        self.scheme = scheme
-        self.place = tempfile.mkdtemp(prefix='lazuli-conformance-')
+    def __init__(self, binary, *flags, memory=True, scheme='http', place=None):
+        self.scheme, self.keeps = scheme, place is not None
+        self.place = place or tempfile.mkdtemp(prefix='lazuli-conformance-')
         ports = [word for name in (*SERVICES, 'admin') for word in ('--%sPort' % name, '0')]
         where = ['--inMemoryPersistence'] if memory else ['--location', self.place]
         self.log_path = os.path.join(self.place, 'server.log')
@@ -56,7 +56,13 @@ class Server:
                 self.process.kill()
                 self.process.wait()
         self.process.stdout.close()
-        shutil.rmtree(self.place, ignore_errors=True)
+        if not self.keeps:
+            shutil.rmtree(self.place, ignore_errors=True)
+
+    def kill(self):
+        """As a power failure would look to the clients: no farewell. The data stays."""
+        self.process.kill()
+        self.process.wait()
 
     def __enter__(self):
         return self
