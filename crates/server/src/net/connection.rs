@@ -99,6 +99,8 @@ pub async fn serve<A: Answering>(
     });
     let mut builder = http1::Builder::new();
     builder.max_header_size(MAX_HEAD).max_headers(MAX_HEADERS).header_read_timeout(None);
+    // Metadata names are given back as they were spelled; see `lazuli_rest::header_case`.
+    builder.preserve_header_case(true);
     let mut connection = pin!(builder.serve_connection(TokioIo::new(guarded), service));
     let mut leaving = false;
     loop {
