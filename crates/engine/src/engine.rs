@@ -13,7 +13,7 @@ use crate::memory::Memory;
 use crate::queue::{Ended, Job, Queue, Refusal};
 use crate::reader::Reader;
 use crate::store::Store;
-use crate::txn::{ChunkId, Commit, Outcome, Stamp, Ticks, Txn, TxnId};
+use crate::txn::{ChunkId, Commit, Outcome, Stamp, Ticks, Txn, TxnId, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -99,6 +99,10 @@ impl Engine {
         let size = limits::check(&txn).map_err(Refusal::Error)?;
         if let Some(reason) = self.is_stopped() {
             return Err(Refusal::Error(EngineError::Unavailable(reason)));
+        }
+        // The last space is for deletes: a full disk would stop the engine for good.
+        if !gives_back(&txn) && self.inner.core.extents.is_low() {
+            return Err(Refusal::Error(EngineError::OutOfSpace));
         }
         if !txn.publish.is_empty() {
             self.inner.core.extents.flush(&txn.publish).await.map_err(Refusal::Error)?;
@@ -207,4 +211,8 @@ fn commit_copies(queue: &Queue, copies: Vec<ChunkId>) -> Result<(), EngineError>
     queue.push(Job { size: txn.publish.len() * 64, txn, snapshot: None, reply })?;
     answer.blocking_recv().unwrap_or(Err(Refusal::Error(EngineError::Unknown)))?;
     Ok(())
+}
+
+fn gives_back(txn: &Txn) -> bool {
+    !txn.release.is_empty() || txn.writes.iter().any(|write| matches!(write, Write::Delete(_)))
 }

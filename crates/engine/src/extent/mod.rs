@@ -306,6 +306,14 @@ impl Extents {
         }
     }
 
+    /// So little space is left that only commits should be taken that delete or release something.
+    pub(crate) fn is_low(&self) -> bool {
+        match &*self.0 {
+            Kind::Memory(_) => false,
+            Kind::File(store) => store.is_low(),
+        }
+    }
+
     /// Why the extents take no more writes: a write or a sync failed. The engine must stop then, too.
     pub(crate) fn failed(&self) -> Option<&'static str> {
         match &*self.0 {

@@ -7,6 +7,7 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -36,6 +37,9 @@ const WRITE_AT_ONCE: usize = 128 << 10;
 /// The same for a read that the page cache can answer.
 const READ_AT_ONCE: usize = 256 << 10;
 
+/// How often the free space is looked at.
+const SPACE_POLL: Duration = Duration::from_millis(50);
+
 static ZEROS: [u8; PAGE] = [0; PAGE];
 
 pub(super) struct FileExtents {
@@ -50,6 +54,8 @@ pub(super) struct FileExtents {
     salt: u64,
     failed: OnceLock<&'static str>,
     clock: AtomicU64,
+    /// When the free space was last looked at, and whether it was low.
+    low: Mutex<Option<(Instant, bool)>>,
 }
 
 impl FileExtents {
@@ -103,6 +109,7 @@ impl FileExtents {
             salt,
             failed: OnceLock::new(),
             clock: AtomicU64::new(0),
+            low: Mutex::default(),
         };
         store.go_on();
         Ok(store)
@@ -125,6 +132,16 @@ impl FileExtents {
                 extent.state = State::Open;
             }
         }
+    }
+
+    /// Less than half of the reserve is left: what is left is for those who give something back.
+    pub fn is_low(&self) -> bool {
+        let mut low = self.low.lock();
+        if low.is_none_or(|(at, _)| at.elapsed() > SPACE_POLL) {
+            let available = self.dir.available().unwrap_or(u64::MAX);
+            *low = Some((Instant::now(), available < self.options.reserve_bytes / 2));
+        }
+        low.is_some_and(|(_, low)| low)
     }
 
     pub fn failed(&self) -> Option<&'static str> {

@@ -391,7 +391,7 @@ impl SimFile {
     pub fn write_at(&self, offset: u64, parts: &[IoSlice<'_>]) -> io::Result<()> {
         let mut state = self.disk.0.lock();
         state.call("write")?;
-        let bytes = parts.iter().flat_map(|part| part.iter().copied()).collect();
+        let bytes = parts.iter().map(|part| &part[..]).collect::<Vec<_>>().concat();
         self.change(&mut state, Change::Write { offset: offset as usize, bytes })
     }
 
