@@ -145,6 +145,7 @@ impl Front {
         let grant = authorize(&credential, row, &head, container.as_ref(), now)?;
         let context = Context { account: head.target.account.clone(), version: head.version };
         check_body(&head, row)?;
+        check_timeout(&head)?;
         let (services, auth) = (self.services.clone(), Arc::clone(&self.auth));
         let call = Call { services, auth, head, row, context, grant, body };
         match row.service {
@@ -222,6 +223,14 @@ fn check_body(head: &Head, row: &Row) -> Result<(), Failure> {
         return Err(ErrorCode::MissingContentLengthHeader.into());
     }
     Ok(())
+}
+
+/// `timeout` is a number of seconds. The server's own limits are shorter than any that clients ask for.
+fn check_timeout(head: &Head) -> Result<(), Failure> {
+    match head.query("timeout") {
+        Some(text) if text.parse::<u32>().is_err() => Err(Failure::invalid_query("timeout", text, "")),
+        _ => Ok(()),
+    }
 }
 
 /// What the container says about access, in the terms of authorisation.

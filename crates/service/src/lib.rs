@@ -12,6 +12,7 @@ pub mod queue;
 pub mod record;
 pub mod shared;
 pub mod store;
+pub mod table;
 pub mod upkeep;
 pub mod upload;
 
@@ -51,13 +52,21 @@ struct Inner {
     options: ServiceOptions,
     budget: upload::Budget,
     pins: pins::Pins,
+    stage_counts: blob::StageCounts,
     hands: queue::Hands,
 }
 
 impl Services {
     pub fn new(engine: Engine, options: ServiceOptions) -> Self {
         let budget = upload::Budget::new(options.upload_memory);
-        Self(Arc::new(Inner { engine, options, budget, pins: pins::Pins::default(), hands: queue::Hands::default() }))
+        Self(Arc::new(Inner {
+            engine,
+            options,
+            budget,
+            pins: pins::Pins::default(),
+            stage_counts: blob::StageCounts::default(),
+            hands: queue::Hands::default(),
+        }))
     }
 
     pub fn engine(&self) -> &Engine {
@@ -78,6 +87,10 @@ impl Services {
 
     pub(crate) fn hands(&self) -> &queue::Hands {
         &self.0.hands
+    }
+
+    pub(crate) fn stage_counts(&self) -> &blob::StageCounts {
+        &self.0.stage_counts
     }
 
     /// The engine's clock: what leases and ETags are measured by.

@@ -19,6 +19,7 @@ mod set_blob_properties;
 mod set_container_acl;
 mod set_container_metadata;
 mod snapshot_blob;
+mod stage_counts;
 mod write;
 
 pub use access::{ContainerAccess, container_access};
@@ -40,6 +41,7 @@ pub use set_blob_properties::SetBlobProperties;
 pub use set_container_acl::SetContainerAcl;
 pub use set_container_metadata::SetContainerMetadata;
 pub use snapshot_blob::{SnapshotBlob, Snapshotted};
+pub(crate) use stage_counts::StageCounts;
 pub use write::Digests;
 
 use lazuli_engine::Reader;

@@ -45,7 +45,7 @@ impl PutBlock {
 
         let (at, given, block_id, uploaded) = (&at, &preconditions, &block_id, &uploaded);
         let customer_key = &customer_key;
-        services
+        let added = services
             .engine()
             .run(services.deadline(), |reader| async move {
                 let now = store::now(&reader);
@@ -59,7 +59,7 @@ impl PutBlock {
                 if let Some(Existing::Blob(blob)) = admitted.record() {
                     check_customer_key(blob, customer_key.as_ref())?;
                 }
-                let mut plan = Plan::new(());
+                let mut plan = Plan::new(None);
                 let stage = match staged {
                     Some(staged) if usize::from(staged.id_length) != block_id.len() => {
                         return Err(ErrorCode::InvalidBlobOrBlock.into());
@@ -74,8 +74,12 @@ impl PutBlock {
                     }
                 };
                 let block_key = key::block(stage, block_id);
-                if let Some(entry) = reader.get(block_key.clone()).await? {
-                    discard_block(&mut plan, &BlockRecord::decode(&entry.value)?);
+                match reader.get(block_key.clone()).await? {
+                    Some(entry) => discard_block(&mut plan, &BlockRecord::decode(&entry.value)?),
+                    None if services.stage_counts().is_full(&reader, stage).await? => {
+                        return Err(ErrorCode::BlockCountExceedsLimit.into());
+                    }
+                    None => plan.output = Some(stage),
                 }
                 uploaded.publish(&mut plan);
                 let pieces = uploaded.pieces.clone();
@@ -83,12 +87,15 @@ impl PutBlock {
                 Ok::<_, Fault>(plan)
             })
             .await?;
+        if let Some(stage) = added {
+            services.stage_counts().add(stage);
+        }
         Ok(BlockStored { md5: uploaded.md5, crc64: uploaded.crc64 })
     }
 }
 
 /// The bytes of a block that another of the same id replaces. No reader can hold them: a list never named them.
-fn discard_block(plan: &mut Plan<()>, block: &BlockRecord) {
+fn discard_block<T>(plan: &mut Plan<T>, block: &BlockRecord) {
     let mut chunks = Vec::new();
     for piece in &block.pieces {
         match piece {
