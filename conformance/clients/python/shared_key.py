@@ -96,5 +96,13 @@ def read_answer(stream):
     for line in iter(stream.readline, b'\r\n'):
         name, _, value = line.decode('latin-1').partition(':')
         headers[name.lower()] = value.strip()
-    assert 'transfer-encoding' not in headers, headers
+    if headers.get('transfer-encoding') == 'chunked':
+        return Answer(status, headers, b''.join(chunks(stream)))
     return Answer(status, headers, stream.read(int(headers.get('content-length', 0))))
+
+
+def chunks(stream):
+    while size := int(stream.readline().split(b';')[0], 16):
+        yield stream.read(size)
+        stream.readline()
+    stream.readline()

@@ -96,7 +96,7 @@ def test_blocks_are_seen_only_when_committed(container):
 
 def test_put_blob_discards_uncommitted_blocks(blob):
     blob.stage_block('MDE=', b'one')
-    blob.upload_blob(b'whole')
+    blob.upload_blob(b'whole', overwrite=True)
     assert blob.get_block_list('all') == ([], [])
 
 
