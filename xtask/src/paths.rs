@@ -18,6 +18,7 @@ pub fn target() -> PathBuf {
 
 /// Recorded conversations with the real service; not part of the repository, and not everywhere.
 pub fn replay() -> Option<PathBuf> {
-    let directory = root().join("../shared/replay");
+    let elsewhere = std::env::var_os("LAZULI_REPLAY").map(PathBuf::from);
+    let directory = elsewhere.unwrap_or_else(|| root().join("../shared/replay"));
     directory.join("replay.py").is_file().then_some(directory)
 }

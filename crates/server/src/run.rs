@@ -203,7 +203,9 @@ fn reload_keys(args: &ServeArgs, environment: &Environment, wired: &Wired) {
 /// A panic is a defect of ours: one line with its place, without the default hook's mix into stderr.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        let message = panic.payload_as_str().unwrap_or("unknown");
+        let payload = panic.payload();
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let message = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("unknown");
         let place = panic.location().map_or_else(|| "unknown place".to_owned(), ToString::to_string);
         tracing::error!(%place, message, "panic");
     }));

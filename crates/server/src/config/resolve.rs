@@ -1,7 +1,6 @@
 //! Layers of settings to one checked [`Config`].
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use lazuli_model::operation::Service;
@@ -86,7 +85,7 @@ fn storage(near: &Settings, all: &Settings) -> Result<Storage, ConfigError> {
             Ok(Storage::Memory)
         };
     }
-    Ok(Storage::Directory(all.location.clone().unwrap_or_else(PathBuf::new).join(DIRECTORY)))
+    Ok(Storage::Directory(all.location.clone().unwrap_or_default().join(DIRECTORY)))
 }
 
 fn accounts(written: Option<&List>) -> Result<Vec<Account>, ConfigError> {
@@ -99,20 +98,36 @@ fn accounts(written: Option<&List>) -> Result<Vec<Account>, ConfigError> {
 
 fn listeners(settings: &Settings) -> Result<Vec<Listener>, ConfigError> {
     let s = settings;
-    let rows: [(Service, &'static str, Option<&String>, Option<u16>, u16, Option<u64>); 5] = [
-        (Service::Blob, "blobHost", s.blob_host.as_ref(), s.blob_port, 10000, s.blob_keep_alive_timeout),
-        (Service::Queue, "queueHost", s.queue_host.as_ref(), s.queue_port, 10001, s.queue_keep_alive_timeout),
-        (Service::Table, "tableHost", s.table_host.as_ref(), s.table_port, 10002, s.table_keep_alive_timeout),
-        (Service::File, "fileHost", s.file_host.as_ref(), s.file_port, 10003, None),
-        (Service::Dfs, "dfsHost", s.dfs_host.as_ref(), s.dfs_port, 10004, None),
-    ];
-    rows.into_iter()
-        .map(|(service, setting, host, port, default_port, keep_alive)| {
-            let address = address(setting, host.map(String::as_str), port.unwrap_or(default_port))?;
-            let keep_alive = keep_alive.map_or(KEEP_ALIVE, Duration::from_secs).max(KEEP_ALIVE);
-            Ok(Listener { service, address, keep_alive })
-        })
-        .collect()
+    let listener = |service, setting, host: &Option<String>, port: u16, keep_alive: Option<u64>| {
+        let address = address(setting, host.as_deref(), port)?;
+        let keep_alive = keep_alive.map_or(KEEP_ALIVE, Duration::from_secs).max(KEEP_ALIVE);
+        Ok(Listener { service, address, keep_alive })
+    };
+    Ok(vec![
+        listener(
+            Service::Blob,
+            "blobHost",
+            &s.blob_host,
+            s.blob_port.unwrap_or(10000),
+            s.blob_keep_alive_timeout,
+        )?,
+        listener(
+            Service::Queue,
+            "queueHost",
+            &s.queue_host,
+            s.queue_port.unwrap_or(10001),
+            s.queue_keep_alive_timeout,
+        )?,
+        listener(
+            Service::Table,
+            "tableHost",
+            &s.table_host,
+            s.table_port.unwrap_or(10002),
+            s.table_keep_alive_timeout,
+        )?,
+        listener(Service::File, "fileHost", &s.file_host, s.file_port.unwrap_or(10003), None)?,
+        listener(Service::Dfs, "dfsHost", &s.dfs_host, s.dfs_port.unwrap_or(10004), None)?,
+    ])
 }
 
 fn address(setting: &'static str, host: Option<&str>, port: u16) -> Result<SocketAddr, ConfigError> {

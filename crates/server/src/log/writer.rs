@@ -138,11 +138,16 @@ mod tests {
         assert!(text.ends_with("line 999\n"));
     }
 
-    struct Stuck(Receiver<()>);
+    /// Says that a write has begun, then hangs until released.
+    struct Stuck {
+        begun: SyncSender<()>,
+        release: Receiver<()>,
+    }
 
     impl Write for Stuck {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let _ = self.0.recv();
+            let _ = self.begun.try_send(());
+            let _ = self.release.recv();
             Ok(bytes.len())
         }
         fn flush(&mut self) -> io::Result<()> {
@@ -152,15 +157,16 @@ mod tests {
 
     #[test]
     fn a_stuck_sink_holds_nobody_up() {
-        let (release, gate) = sync_channel(1);
-        let (mut lines, flush) = Lines::start(Stuck(gate));
-        let started = Instant::now();
-        for _ in 0..QUEUE * 3 {
-            writeln!(lines, "x").expect("never fails");
+        let (begun, stuck) = sync_channel(1);
+        let (released, release) = sync_channel(1);
+        let (mut lines, flush) = Lines::start(Stuck { begun, release });
+        writeln!(lines, "x").expect("never fails");
+        stuck.recv().expect("the writer hangs in its first write");
+        for _ in 0..QUEUE + 7 {
+            lines.write_all(b"x\n").expect("never fails");
         }
-        assert!(started.elapsed() < Duration::from_secs(1));
-        assert!(lines.dropped.load(Ordering::Relaxed) > 0);
-        drop(release);
+        assert_eq!(lines.dropped.load(Ordering::Relaxed), 7);
+        drop(released);
         drop(flush);
     }
 }

@@ -53,9 +53,8 @@ impl Server {
             let (scheme, address) = url.split_once("://").expect("scheme://address");
             addresses.insert(name.to_owned(), (scheme.to_owned(), address.parse().expect("an address")));
         }
-        let mut errors = String::new();
-        let _ = child.stderr.take().expect("piped").read_to_string(&mut errors);
-        panic!("did not start: {errors}");
+        let ended = child.wait_with_output().expect("a child");
+        panic!("did not start: {}", String::from_utf8_lossy(&ended.stderr));
     }
 
     pub fn listeners(&self) -> Vec<&str> {
