@@ -2,6 +2,7 @@
 import re
 
 VOLATILE = [
+    (re.compile(r'RequestId:[0-9a-fA-F-]*'), 'RequestId:<id>'),
     (re.compile(r'[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'), '<guid>'),
     (re.compile(r'0x[0-9A-Fa-f]{8,}'), '<etag>'),
     (re.compile(r'\d{4}-\d\d-\d\dT\d\d(?::|%3A)\d\d(?::|%3A)\d\d(?:\.\d+)?Z?'), '<time>'),
