@@ -51,7 +51,7 @@ pub(crate) fn open(path: &Path, options: Options, host: Host) -> Result<Core, Op
     } else {
         super::seed::plant(&kv, &options, host.random.u128());
     }
-    let spaces = Spaces::open(&kv, &options).map_err(|error| fjall_error(error, path))?;
+    let spaces = open_spaces(&kv, &options, path)?;
     if !made {
         // fjall syncs the directories that it makes, but not their names.
         directory::sync_names(&kv).map_err(|error| OpenError::io("prepare", path, error))?;
@@ -123,6 +123,16 @@ fn inspect(kv: &Path, noted: &Noted, path: &Path) -> Result<(), OpenError> {
         "the last group of the log is torn; it was not acknowledged, and is cut off"
     );
     journal::cut(&torn.path, torn.at).map_err(|error| OpenError::io("cut the log of", path, error))
+}
+
+/// fjall panics over some damaged files; here that is an error like any other.
+fn open_spaces(kv: &Path, options: &Options, path: &Path) -> Result<Spaces, OpenError> {
+    let opened = std::panic::catch_unwind(|| Spaces::open(kv, options));
+    let damaged = |_| {
+        let what = "the tables cannot be opened".into();
+        OpenError::Damaged { path: path.to_owned(), what }
+    };
+    opened.map_err(damaged)?.map_err(|error| fjall_error(error, path))
 }
 
 fn fjall_error(error: fjall::Error, path: &Path) -> OpenError {

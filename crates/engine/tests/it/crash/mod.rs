@@ -22,12 +22,15 @@ const QUICK: &str = "LAZULI_TEST_LIFE_QUICK";
 
 /// A command that lives the life in this directory, begun with `before` (strace and its arguments).
 fn life(dir: &Path, before: &[OsString]) -> Command {
+    again("crash::child", dir, before)
+}
+
+/// This binary again, for one test in this directory.
+fn again(test: &str, dir: &Path, before: &[OsString]) -> Command {
     let exe = std::env::current_exe().expect("this binary");
     let mut words: Vec<OsString> = before.to_vec();
     words.push(exe.into());
-    words.extend(
-        ["--exact", "crash::child", "--ignored", "--nocapture", "--test-threads=1"].map(OsString::from),
-    );
+    words.extend(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"].map(OsString::from));
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env(DIR, dir).stdin(Stdio::null()).stderr(Stdio::null());
     command
