@@ -163,7 +163,8 @@ fn check_common(request: &Request, headers: &mut BTreeMap<String, String>, body:
     let id = take("x-ms-request-id").expect("request id");
     assert!(uuid::Uuid::try_parse(&id).is_ok() && id.len() == 36, "{id}");
     assert!(take("date").is_some_and(|date| date.ends_with(" GMT") && date.len() == 29));
-    assert_eq!(take("server").as_deref(), Some("Windows-Azure-Blob/1.0 Microsoft-HTTPAPI/2.0"));
+    let service = if request.header("host").contains(".queue.") { "Queue" } else { "Blob" };
+    assert_eq!(take("server"), Some(format!("Windows-Azure-{service}/1.0 Microsoft-HTTPAPI/2.0")));
     let is_xml = headers.get("content-type").is_some_and(|kind| kind == "application/xml");
     if is_xml && !body.is_empty() {
         assert!(
