@@ -38,7 +38,7 @@ fn end(path: &Path) -> u64 {
     let bytes = fs::read(path).unwrap();
     // Block by block first: most of the file is zeros.
     let blocks = bytes.chunks(4_096).rposition(|block| block != &[0; 4_096][..block.len()]).unwrap();
-    let bytes = &bytes[..(blocks + 1) * 4_096];
+    let bytes = &bytes[..((blocks + 1) * 4_096).min(bytes.len())];
     bytes.iter().rposition(|&byte| byte != 0).unwrap() as u64 + 1
 }
 
