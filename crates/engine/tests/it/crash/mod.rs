@@ -20,6 +20,11 @@ const DIR: &str = "LAZULI_TEST_LIFE_DIR";
 /// Set when the life need not wait for what happens once a second.
 const QUICK: &str = "LAZULI_TEST_LIFE_QUICK";
 
+/// `LAZULI_TEST_SEED`, `LAZULI_TEST_ROUNDS` and `LAZULI_TEST_SUBSETS` change what is tried.
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
 /// A command that lives the life in this directory, begun with `before` (strace and its arguments).
 fn life(dir: &Path, before: &[OsString]) -> Command {
     again("crash::child", dir, before)

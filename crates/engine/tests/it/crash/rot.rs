@@ -1,14 +1,9 @@
 //! Bits flip and files are cut short anywhere in a directory: an error or the right data, never wrong data.
 
-use super::{DIR, again, say, scratch, script};
+use super::{DIR, again, say, scratch, script, setting};
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-
-/// `LAZULI_TEST_SEED` and `LAZULI_TEST_ROUNDS` change what is tried.
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
 
 #[test]
 fn damage_is_an_error_never_wrong_data() {
