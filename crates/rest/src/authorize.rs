@@ -53,6 +53,48 @@ pub struct Grant {
     pub delegation: Option<Delegation>,
     /// Whom Get User Delegation Key answers for.
     pub claims: Option<Claims>,
+    /// What the parts of a batch are judged by.
+    pub held: Held,
+}
+
+/// What a credential was found to grant, to be asked again about the parts of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Held {
+    Everything,
+    AccountSas { resource_types: String, permissions: String },
+    ServiceSas { permissions: String },
+    Nothing,
+}
+
+impl Held {
+    fn of(credential: &access::Credential<'_>) -> Self {
+        match *credential {
+            access::Credential::SharedKey | access::Credential::Bearer { .. } => Self::Everything,
+            access::Credential::AccountSas { resource_types, permissions } => Self::AccountSas {
+                resource_types: resource_types.to_owned(),
+                permissions: permissions.to_owned(),
+            },
+            access::Credential::ServiceSas { permissions } => {
+                Self::ServiceSas { permissions: permissions.to_owned() }
+            }
+            access::Credential::Anonymous { .. } => Self::Nothing,
+        }
+    }
+}
+
+impl Grant {
+    /// Whether the credential would do for this operation, on the same resource.
+    pub fn covers(&self, row: &Row) -> Result<(), Failure> {
+        let credential = match &self.held {
+            Held::Everything => access::Credential::SharedKey,
+            Held::AccountSas { resource_types, permissions } => {
+                access::Credential::AccountSas { resource_types, permissions }
+            }
+            Held::ServiceSas { permissions } => access::Credential::ServiceSas { permissions },
+            Held::Nothing => access::Credential::Anonymous { level: None },
+        };
+        access::judge(row, &credential, &|_| None, &|_| None).map(|_| ())
+    }
 }
 
 impl Credential {
@@ -120,6 +162,7 @@ fn judge(row: &Row, credential: &access::Credential<'_>, head: &Head) -> Result<
         encryption_scope: None,
         delegation: None,
         claims: None,
+        held: Held::of(credential),
     })
 }
 

@@ -129,7 +129,7 @@ fn queue_resource(path: &str) -> Result<(Resource, String, String), Failure> {
     }
 }
 
-fn table_resource(path: &str) -> Result<(Resource, String, String), Failure> {
+pub(crate) fn table_resource(path: &str) -> Result<(Resource, String, String), Failure> {
     let path = decode(path.trim_end_matches('/'))?;
     if path.is_empty() {
         return Ok((Resource::Account, String::new(), String::new()));

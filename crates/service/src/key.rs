@@ -18,12 +18,15 @@
 //! q account 0 name                 queue                         -> QueueFields
 //! k generation id                  message                       -> MessageFields
 //! v generation visible receipt id  message by the moment it is visible from -> when it expires
-//! t account 0 name                 table                         (Table service)
+//! t account 0 name                 table, name in lower case     -> TableFields
+//! y generation partition 0 row     entity, keys in UTF-16 order  -> StoredEntity; its segments are under `m`
 //! ```
 //! A generation is a container's identity: deleting a container is one commit on its `c` key. Listings walk
 //! `b` alone; snapshots and uncommitted blobs are merged in only when asked for. Names hold no NUL.
 
 use lazuli_engine::{Key, KeyRange};
+
+use crate::table::ordinal;
 
 /// The identity of one container (queue, table) between its creation and its deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -201,3 +204,25 @@ pub fn content_from(bytes: &[u8]) -> Option<ContentId> {
 pub fn generation_of(key: &[u8]) -> Option<Generation> {
     Some(Generation(key.get(1..13)?.try_into().ok()?))
 }
+
+/// Tables are looked up without regard to case.
+pub fn table(account: &str, name: &str) -> Key {
+    join(&[b"t", account.as_bytes(), &[0], name.to_ascii_lowercase().as_bytes()])
+}
+
+pub fn tables(account: &str) -> Key {
+    join(&[b"t", account.as_bytes(), &[0]])
+}
+
+/// Every entity of a table; see [`crate::table::ordinal`] for how the keys are written behind it.
+pub fn entities(generation: Generation) -> Key {
+    join(&[b"y", &generation.0])
+}
+
+pub fn entity(generation: Generation, partition: &str, row: &str) -> Key {
+    let (partition, row) = (ordinal::encode(partition), ordinal::encode(row));
+    join(&[b"y", &generation.0, &partition, &[0], &row])
+}
+
+/// Where the partition key begins in the key of an entity.
+pub const ENTITY_KEYS_AT: usize = 13;

@@ -10,7 +10,7 @@ macro_rules! table_operations {
                 methods: &[Put], marks: &[Is(RESTYPE, "service"), Is(COMP, "properties")],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Xml, access: SET_TABLE_SERVICE, status: &[202],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             GetTableServiceProperties {
@@ -18,7 +18,7 @@ macro_rules! table_operations {
                 methods: &[Get], marks: &[Is(RESTYPE, "service"), Is(COMP, "properties")],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: GET_TABLE_SERVICE, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             PreflightTableRequest {
@@ -26,7 +26,7 @@ macro_rules! table_operations {
                 methods: &[Options], marks: &[],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: PREFLIGHT, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             GetTableServiceStats {
@@ -34,7 +34,7 @@ macro_rules! table_operations {
                 methods: &[Get], marks: &[Is(RESTYPE, "service"), Is(COMP, "stats")],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: GET_TABLE_SERVICE, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             QueryTables {
@@ -42,7 +42,7 @@ macro_rules! table_operations {
                 methods: &[Get], marks: &[],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: QUERY_TABLES, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             CreateTable {
@@ -50,7 +50,7 @@ macro_rules! table_operations {
                 methods: &[Post], marks: &[],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: true, body: Json, access: CREATE_TABLE, status: &[201, 204],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             GetTable {
@@ -58,7 +58,7 @@ macro_rules! table_operations {
                 methods: &[Get], marks: &[],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: QUERY_TABLES, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             DeleteTable {
@@ -66,7 +66,7 @@ macro_rules! table_operations {
                 methods: &[Delete], marks: &[],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: DELETE_TABLE, status: &[204],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             GetTableAcl {
@@ -74,7 +74,7 @@ macro_rules! table_operations {
                 methods: &[Get, Head], marks: &[Is(COMP, "acl")],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: ACL, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             SetTableAcl {
@@ -82,7 +82,7 @@ macro_rules! table_operations {
                 methods: &[Put], marks: &[Is(COMP, "acl")],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Xml, access: ACL, status: &[204],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             QueryEntities {
@@ -90,7 +90,7 @@ macro_rules! table_operations {
                 methods: &[Get], marks: &[],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: QUERY_ENTITIES, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             GetEntity {
@@ -98,7 +98,7 @@ macro_rules! table_operations {
                 methods: &[Get], marks: &[],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: QUERY_ENTITIES, status: &[200],
-                returns_etag: true, changes_etag: false, built: false,
+                returns_etag: true, changes_etag: false, built: true,
             }
 
             InsertEntity {
@@ -106,7 +106,7 @@ macro_rules! table_operations {
                 methods: &[Post], marks: &[],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: true, body: Json, access: INSERT_ENTITY, status: &[201, 204],
-                returns_etag: true, changes_etag: true, built: false,
+                returns_etag: true, changes_etag: true, built: true,
             }
 
             UpdateEntity {
@@ -114,7 +114,7 @@ macro_rules! table_operations {
                 methods: &[Put], marks: &[Has(IF_MATCH)],
                 conditions: C::IF_MATCH, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Json, access: UPDATE_ENTITY, status: &[204],
-                returns_etag: true, changes_etag: true, built: false,
+                returns_etag: true, changes_etag: true, built: true,
             }
 
             MergeEntity {
@@ -122,7 +122,7 @@ macro_rules! table_operations {
                 methods: &[Patch, Merge], marks: &[Has(IF_MATCH)],
                 conditions: C::IF_MATCH, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Json, access: UPDATE_ENTITY, status: &[204],
-                returns_etag: true, changes_etag: true, built: false,
+                returns_etag: true, changes_etag: true, built: true,
             }
 
             InsertOrReplaceEntity {
@@ -130,7 +130,7 @@ macro_rules! table_operations {
                 methods: &[Put], marks: &[Lacks(IF_MATCH)],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: true, body: Json, access: UPSERT_ENTITY, status: &[204],
-                returns_etag: true, changes_etag: true, built: false,
+                returns_etag: true, changes_etag: true, built: true,
             }
 
             InsertOrMergeEntity {
@@ -138,7 +138,7 @@ macro_rules! table_operations {
                 methods: &[Patch, Merge], marks: &[Lacks(IF_MATCH)],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: true, body: Json, access: UPSERT_ENTITY, status: &[204],
-                returns_etag: true, changes_etag: true, built: false,
+                returns_etag: true, changes_etag: true, built: true,
             }
 
             DeleteEntity {
@@ -146,7 +146,7 @@ macro_rules! table_operations {
                 methods: &[Delete], marks: &[],
                 conditions: C::IF_MATCH, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Body::None, access: DELETE_ENTITY, status: &[204],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
 
             EntityGroupTransaction {
@@ -154,7 +154,7 @@ macro_rules! table_operations {
                 methods: &[Post], marks: &[],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: true, body: Multipart, access: BATCH, status: &[202],
-                returns_etag: false, changes_etag: false, built: false,
+                returns_etag: false, changes_etag: false, built: true,
             }
         }
     };

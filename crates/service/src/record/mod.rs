@@ -4,10 +4,12 @@ pub mod blob;
 pub mod block;
 pub mod container;
 pub mod content;
+pub mod entity;
 pub mod existing;
 pub mod lease;
 pub mod properties;
 pub mod queue;
+pub mod table;
 
 use bytes::Bytes;
 use lazuli_engine::{Corrupt, EngineError};
@@ -37,6 +39,6 @@ pub trait Record: Serialize + DeserializeOwned {
     }
 }
 
-fn corrupt(name: &str, why: &str) -> EngineError {
+pub(crate) fn corrupt(name: &str, why: &str) -> EngineError {
     EngineError::Corrupt(Corrupt(format!("{name}: {why}")))
 }

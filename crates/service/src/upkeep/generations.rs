@@ -11,6 +11,7 @@ use crate::record::Record;
 use crate::record::blob::BlobFields;
 use crate::record::block::StagedRecord;
 use crate::record::content::DeadContent;
+use crate::record::entity::StoredEntity;
 
 const BLOBS_IN_COMMIT: usize = 200;
 
@@ -24,6 +25,7 @@ pub async fn sweep(services: &Services, generation: Generation) -> Answer<()> {
     while sweep_blobs(services, key::blobs(generation)).await? {}
     while sweep_blobs(services, key::snapshots(generation)).await? {}
     while sweep_staged(services, generation).await? {}
+    while sweep_entities(services, generation).await? {}
     while queue::expiry::sweep(services, generation).await? {}
     services
         .engine()
@@ -68,6 +70,24 @@ async fn sweep_staged(services: &Services, generation: Generation) -> Answer<boo
                 let staged = StagedRecord::decode(&entry.value)?;
                 plan.delete(key);
                 plan.put(key::dead_content(staged.stage), DeadContent::Stage.encode());
+            }
+            Ok::<_, Fault>(plan)
+        })
+        .await
+}
+
+async fn sweep_entities(services: &Services, generation: Generation) -> Answer<bool> {
+    services
+        .engine()
+        .run(services.deadline(), |reader| async move {
+            let range = KeyRange::prefix(key::entities(generation));
+            let page =
+                reader.scan(Scan { limit: BLOBS_IN_COMMIT, max_bytes: 300_000, ..Scan::of(range) }).await?;
+            let mut plan = Plan::new(page.more);
+            for (key, _) in page.items {
+                let Some(entry) = reader.get(key.clone()).await? else { continue };
+                crate::table::release_segments(&mut plan, &StoredEntity::decode(&entry.value)?);
+                plan.delete(key);
             }
             Ok::<_, Fault>(plan)
         })

@@ -1,0 +1,15 @@
+//! Delete Table.
+
+use lazuli_model::error::Failure;
+use lazuli_service::table::DeleteTable;
+
+use super::{data, query_tables};
+use crate::call::Call;
+use crate::front::unwrap;
+use crate::reply::Reply;
+
+pub async fn delete_table(call: Call) -> Result<Reply, Failure> {
+    let table = query_tables::name(&call)?;
+    DeleteTable { table }.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    Ok(data(204))
+}

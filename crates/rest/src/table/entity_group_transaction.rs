@@ -1,0 +1,331 @@
+//! Performing Entity Group Transactions: a changeset of up to 100 changes, or one query.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::operation::{self, Method, Op, Row, Service};
+use lazuli_service::Body;
+use lazuli_service::table::{EntityChange, EntityGroupTransaction};
+use uuid::Uuid;
+
+use super::change_entity::changed;
+use super::format::{Level, Preference};
+use super::insert_entity::Inserted;
+use super::multipart::{self, Part, Request};
+use super::part::{self, Unread};
+use super::{BODY_LIMIT, address, is_early, query_entities, scope};
+use crate::call::Call;
+use crate::front::unwrap;
+use crate::head::Head;
+use crate::headers;
+use crate::query::Query;
+use crate::reply::Reply;
+use crate::response_body::ResponseBody;
+use crate::target::{Target, table_resource};
+
+const CHANGES_MAX: usize = 100;
+
+pub async fn entity_group_transaction(mut call: Call) -> Result<Reply, Failure> {
+    let content_type = call.head.header(headers::CONTENT_TYPE).unwrap_or_default();
+    let boundary = multipart::boundary(content_type).ok_or(ErrorCode::InvalidInput)?.to_owned();
+    let body = std::mem::replace(&mut call.body, Body::empty());
+    let document = body.collect(BODY_LIMIT).await.map_err(unwrap)?;
+    let parts = multipart::parts(&document, &boundary).ok_or(ErrorCode::InvalidInput)?;
+    // One changeset, or one query outside of any.
+    let [part] = &parts[..] else { return Err(ErrorCode::InvalidInput.into()) };
+    let mut answer = Answer::new();
+    match part.header(headers::CONTENT_TYPE).and_then(multipart::boundary) {
+        Some(inner) => {
+            let parts = multipart::parts(part.body, inner).ok_or(ErrorCode::InvalidInput)?;
+            let replies = match changeset(&call, &parts).await {
+                Ok(replies) => replies,
+                Err(Refusal::Whole(failure)) => return Err(failure),
+                Err(Refusal::Part(reply)) => vec![*reply],
+            };
+            answer.changeset(replies);
+        }
+        None => {
+            let reply = query(call, part).await?;
+            answer.open_batch();
+            answer.part(reply);
+        }
+    }
+    Ok(answer.finish())
+}
+
+enum Refusal {
+    /// The batch itself cannot be read, or its sender may not do what it says.
+    Whole(Failure),
+    /// One change stands for the whole changeset.
+    Part(Box<Reply>),
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Self::Whole(failure)
+    }
+}
+
+/// A change with what its answer depends on.
+struct Read {
+    table: String,
+    level: Level,
+    prefer: Preference,
+    change: EntityChange,
+}
+
+async fn changeset(call: &Call, parts: &[Part<'_>]) -> Result<Vec<Reply>, Refusal> {
+    let count = parts.len();
+    let refuse = |index: usize, prefer: Preference, failure: Failure| {
+        Refusal::Part(Box::new(refused_part(call, index, count, prefer, failure)))
+    };
+    let mut reads: Vec<Read> = Vec::with_capacity(count);
+    if count == 0 {
+        return Err(Failure::from(ErrorCode::InvalidInput).into());
+    }
+    for (index, part) in parts.iter().enumerate() {
+        let request = multipart::request(part.body).ok_or(Failure::from(ErrorCode::InvalidInput))?;
+        let head = sub_head(&call.head, &request)?;
+        let prefer = Preference::of(&head);
+        if count > CHANGES_MAX {
+            let message = "The batch request operation exceeds the maximum 100 changes per change set.";
+            let failure = Failure::new(ErrorCode::InvalidInput).with_message(message);
+            return Err(refuse(CHANGES_MAX - 1, prefer, failure));
+        }
+        let row = sub_row(&head).map_err(|failure| refuse(index, prefer, failure))?;
+        if !is_change(row.op) {
+            return Err(refuse(index, prefer, ErrorCode::InvalidInput.into()));
+        }
+        call.grant.covers(row)?;
+        let table = address::table(&head.target).map_err(|failure| refuse(index, prefer, failure))?;
+        scope::check_table(&call.grant, &table)?;
+        let change = match part::read(row, &head, &table, request.body) {
+            Ok(change) => change,
+            Err(Unread::Now(failure)) => return Err(refuse(index, prefer, failure)),
+            Err(Unread::IfTableExists(failure)) => {
+                let failure = address::unless_missing(call, &table, failure).await;
+                return Err(refuse(index, prefer, failure));
+            }
+        };
+        scope::check_keys(&call.grant, &change.partition, &change.row)?;
+        let level = Level::of(&head).map_err(|failure| refuse(index, prefer, failure))?;
+        let read = Read { table, level, prefer, change };
+        check_group(&reads, &read).map_err(|failure| refuse(index, prefer, failure))?;
+        reads.push(read);
+    }
+    let table = reads.first().map(|read| read.table.clone()).unwrap_or_default();
+    let changes = reads.iter().map(|read| read.change.clone()).collect();
+    let input = EntityGroupTransaction { table, changes };
+    let timestamps = input.execute(&call.services, &call.context).await.map_err(|refused| {
+        let prefer = reads.get(refused.index).map_or(Preference::Unsaid, |read| read.prefer);
+        refuse(refused.index, prefer, unwrap(refused.fault))
+    })?;
+    let endpoint = call.service_endpoint();
+    let replies = reads.iter().zip(timestamps).map(|(read, timestamp)| {
+        let Read { table, level, prefer, change } = read;
+        if change.op != Op::InsertEntity {
+            return changed(change.op, Some(timestamp)).header(headers::DATASERVICEVERSION, "1.0;");
+        }
+        let account = &call.context.account;
+        let inserted = Inserted { table, account, endpoint: &endpoint, level: *level, prefer: *prefer };
+        inserted.reply(change, timestamp).header(headers::DATASERVICEVERSION, "3.0;")
+    });
+    Ok(replies.collect())
+}
+
+/// One table, one partition, each entity once.
+fn check_group(before: &[Read], read: &Read) -> Result<(), Failure> {
+    let Some(first) = before.first() else { return Ok(()) };
+    let same_table = first.table.eq_ignore_ascii_case(&read.table);
+    if !same_table || first.change.partition != read.change.partition {
+        return Err(ErrorCode::CommandsInBatchActOnDifferentPartitions.into());
+    }
+    if before.iter().any(|earlier| earlier.change.row == read.change.row) {
+        return Err(ErrorCode::InvalidDuplicateRow.into());
+    }
+    Ok(())
+}
+
+fn is_change(op: Op) -> bool {
+    matches!(
+        op,
+        Op::InsertEntity
+            | Op::UpdateEntity
+            | Op::MergeEntity
+            | Op::InsertOrReplaceEntity
+            | Op::InsertOrMergeEntity
+            | Op::DeleteEntity
+    )
+}
+
+/// The one query that a batch may be.
+async fn query(call: Call, part: &Part<'_>) -> Result<Reply, Failure> {
+    let request = multipart::request(part.body).ok_or(ErrorCode::InvalidInput)?;
+    let head = sub_head(&call.head, &request)?;
+    let row = sub_row(&head)?;
+    call.grant.covers(row)?;
+    let Call { services, auth, context, grant, head: outer, .. } = call;
+    let inner = Call {
+        services: services.clone(),
+        auth: auth.clone(),
+        head,
+        row,
+        context: context.clone(),
+        grant: grant.clone(),
+        body: Body::empty(),
+    };
+    let reply = match row.op {
+        Op::GetEntity => query_entities::get_entity(inner).await,
+        Op::QueryEntities => query_entities::query_entities(inner).await,
+        _ => return Err(ErrorCode::InvalidInput.into()),
+    };
+    let outer = Call { services, auth, head: outer, row, context, grant, body: Body::empty() };
+    Ok(match reply {
+        Ok(reply) => reply.header(headers::DATASERVICEVERSION, "3.0;"),
+        Err(failure) => refused_part(&outer, 0, 1, Preference::Unsaid, failure),
+    })
+}
+
+/// The request of a part, as if it had come on its own.
+fn sub_head(outer: &Head, request: &Request<'_>) -> Result<Head, Failure> {
+    let method = Method::parse(request.method).ok_or(ErrorCode::InvalidInput)?;
+    let url = match request.url.split_once("://") {
+        Some((_, rest)) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"),
+        None => request.url,
+    };
+    let (path, query) = url.split_once('?').unwrap_or((url, ""));
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let account = &outer.target.account;
+    // In path style the account stands in front, in relative addresses perhaps not.
+    let inside = match path.split_once('/') {
+        Some((first, rest)) if outer.target.path_style && first.trim_end_matches("-secondary") == account => {
+            rest
+        }
+        _ => path,
+    };
+    let (resource, container, object) = table_resource(inside)?;
+    let mut map = HeaderMap::with_capacity(request.headers.len());
+    for (name, value) in &request.headers {
+        let pair = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value));
+        if let (Ok(name), Ok(value)) = pair {
+            map.append(name, value);
+        }
+    }
+    Ok(Head {
+        method,
+        raw_path: format!("/{path}"),
+        query: Query::parse(query).map_err(|_| ErrorCode::InvalidUri)?,
+        headers: map,
+        target: Target { resource, container, object, ..outer.target.clone() },
+        ..outer.clone()
+    })
+}
+
+fn sub_row(head: &Head) -> Result<&'static Row, Failure> {
+    let method = super::method(head)?;
+    let query = |name: &str| head.query.get(name);
+    // An empty If-Match is there, and will be refused.
+    let header = |name: &str| head.raw_header(name);
+    operation::route(Service::Table, head.target.resource, method, &query, &header)
+}
+
+/// The answer of the change that failed, and with it all others: its message begins with its index.
+fn refused_part(call: &Call, index: usize, count: usize, prefer: Preference, failure: Failure) -> Reply {
+    let early = is_early(&failure, None) && failure.code != ErrorCode::InvalidInput;
+    // Recorded: alone, what fails at the data is not counted.
+    let prefix = if count == 1 && !is_early(&failure, None) { String::new() } else { format!("{index}:") };
+    let message = format!(
+        "{prefix}{}\nRequestId:{}\nTime:{}",
+        failure.message(),
+        call.head.request_id,
+        call.services.wall_now().iso7()
+    );
+    let body = serde_json::json!({
+        "odata.error": { "code": failure.code.name(), "message": { "lang": "en-US", "value": message } }
+    });
+    let mut reply = Reply::new(failure.status()).header(headers::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    if !early {
+        reply = prefer.applied(reply.header(headers::CACHE_CONTROL, "no-cache"));
+    }
+    reply
+        .header(headers::DATASERVICEVERSION, "3.0;")
+        .header(headers::CONTENT_TYPE, Level::Minimal.content_type())
+        .bytes(Bytes::from(body.to_string()))
+}
+
+/// The multipart answer while it is written.
+struct Answer {
+    batch: String,
+    changeset: String,
+    out: Vec<u8>,
+}
+
+/// As parts spell them, in the order in which they stand.
+const SHOWN: [(&str, &str); 10] = [
+    ("X-Content-Type-Options", headers::X_CONTENT_TYPE_OPTIONS),
+    ("Cache-Control", headers::CACHE_CONTROL),
+    ("Preference-Applied", headers::PREFERENCE_APPLIED),
+    ("DataServiceVersion", headers::DATASERVICEVERSION),
+    ("Content-Type", headers::CONTENT_TYPE),
+    ("Location", headers::LOCATION),
+    ("DataServiceId", headers::DATASERVICEID),
+    ("ETag", headers::ETAG),
+    ("x-ms-continuation-NextPartitionKey", headers::X_MS_CONTINUATION_NEXTPARTITIONKEY),
+    ("x-ms-continuation-NextRowKey", headers::X_MS_CONTINUATION_NEXTROWKEY),
+];
+
+impl Answer {
+    fn new() -> Self {
+        let fresh = |prefix: &str| format!("{prefix}_{}", Uuid::new_v4());
+        Self { batch: fresh("batchresponse"), changeset: fresh("changesetresponse"), out: Vec::new() }
+    }
+
+    fn line(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+        self.out.extend_from_slice(b"\r\n");
+    }
+
+    fn open_batch(&mut self) {
+        let line = format!("--{}", self.batch);
+        self.line(&line);
+    }
+
+    fn changeset(&mut self, replies: Vec<Reply>) {
+        self.open_batch();
+        let inner = self.changeset.clone();
+        self.line(&format!("Content-Type: multipart/mixed; boundary={inner}"));
+        self.line("");
+        for reply in replies {
+            self.line(&format!("--{inner}"));
+            self.part(reply);
+        }
+        self.line(&format!("--{inner}--"));
+    }
+
+    fn part(&mut self, reply: Reply) {
+        self.line("Content-Type: application/http");
+        self.line("Content-Transfer-Encoding: binary");
+        self.line("");
+        let reason = StatusCode::from_u16(reply.status).ok().and_then(|status| status.canonical_reason());
+        self.line(&format!("HTTP/1.1 {} {}", reply.status, reason.unwrap_or_default()));
+        for (spelled, name) in SHOWN {
+            let Some(value) = reply.headers.get(name).and_then(|value| value.to_str().ok()) else { continue };
+            // Inside of parts the type is written without spaces (recorded).
+            let value = if name == headers::CONTENT_TYPE { value.replace(' ', "") } else { value.to_owned() };
+            self.line(&format!("{spelled}: {value}"));
+        }
+        self.line("");
+        if let ResponseBody::Full(Some(body)) = &reply.body {
+            self.out.extend_from_slice(body);
+        }
+        self.line("");
+    }
+
+    fn finish(mut self) -> Reply {
+        let line = format!("--{}--", self.batch);
+        self.line(&line);
+        super::data(202)
+            .header(headers::CONTENT_TYPE, format!("multipart/mixed; boundary={}", self.batch))
+            .bytes(self.out.into())
+    }
+}

@@ -1,0 +1,100 @@
+//! The Table service on the wire, one file an operation: decode, call, encode.
+
+mod address;
+mod change_entity;
+mod continuation;
+mod create_table;
+mod delete_table;
+mod entity_group_transaction;
+mod entity_json;
+mod format;
+mod get_table_acl;
+mod insert_entity;
+mod multipart;
+mod part;
+mod query_entities;
+mod query_tables;
+mod read_entity;
+mod scope;
+mod service_properties;
+mod set_table_acl;
+mod tunnel;
+
+pub(crate) use tunnel::method;
+
+use bytes::Bytes;
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::operation::Op;
+
+use crate::call::Call;
+use crate::headers;
+use crate::reply::Reply;
+
+/// The most that one request may carry, batches too.
+const BODY_LIMIT: usize = 4 * 1024 * 1024;
+/// The longest XML document that is read.
+const XML_LIMIT: usize = 1024 * 1024;
+
+/// From the row of a request to the operation that it means. A refusal tells which preference it would have kept.
+pub async fn dispatch(call: Call) -> Result<Reply, Failure> {
+    let prefer = format::Preference::of(&call.head);
+    match act(call).await {
+        Ok(reply) => Ok(reply),
+        Err(failure) if shows_preference(&failure) => Ok(prefer.applied(Reply::refused(failure))),
+        Err(failure) => Err(failure),
+    }
+}
+
+async fn act(call: Call) -> Result<Reply, Failure> {
+    match call.row.op {
+        Op::GetTableServiceProperties => service_properties::get_table_service_properties(call).await,
+        Op::SetTableServiceProperties => service_properties::set_table_service_properties(call).await,
+        Op::GetTableServiceStats => service_properties::get_table_service_stats(call).await,
+        Op::QueryTables => query_tables::query_tables(call).await,
+        Op::GetTable => query_tables::get_table(call).await,
+        Op::CreateTable => create_table::create_table(call).await,
+        Op::DeleteTable => delete_table::delete_table(call).await,
+        Op::GetTableAcl => get_table_acl::get_table_acl(call).await,
+        Op::SetTableAcl => set_table_acl::set_table_acl(call).await,
+        Op::QueryEntities => query_entities::query_entities(call).await,
+        Op::GetEntity => query_entities::get_entity(call).await,
+        Op::InsertEntity => insert_entity::insert_entity(call).await,
+        Op::UpdateEntity
+        | Op::MergeEntity
+        | Op::InsertOrReplaceEntity
+        | Op::InsertOrMergeEntity
+        | Op::DeleteEntity => change_entity::change_entity(call).await,
+        Op::EntityGroupTransaction => entity_group_transaction::entity_group_transaction(call).await,
+        _ => Err(ErrorCode::NotImplemented.into()),
+    }
+}
+
+/// Refused before the request reached the data: such answers have neither Cache-Control nor a preference (recorded).
+pub(crate) fn is_early(failure: &Failure, op: Option<Op>) -> bool {
+    match failure.code {
+        ErrorCode::TableNotFound
+        | ErrorCode::InvalidInput
+        | ErrorCode::AuthenticationFailed
+        | ErrorCode::NoAuthenticationInformation => true,
+        ErrorCode::InvalidResourceName | ErrorCode::OutOfRangeInput => op != Some(Op::CreateTable),
+        _ => false,
+    }
+}
+
+fn shows_preference(failure: &Failure) -> bool {
+    !is_early(failure, None)
+}
+
+/// What every answer about data carries.
+fn data(status: u16) -> Reply {
+    Reply::new(status)
+        .header(headers::CACHE_CONTROL, "no-cache")
+        .header(headers::X_CONTENT_TYPE_OPTIONS, "nosniff")
+}
+
+fn json(status: u16, level: format::Level, body: impl Into<Bytes>) -> Reply {
+    data(status).header(headers::CONTENT_TYPE, level.content_type()).bytes(body.into())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! Query Entities: a set, or one entity by its keys.
+
+use lazuli_model::admission::table::entity_etag;
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_service::table::{GetEntity, QueryEntities};
+
+use super::entity_json::Writer;
+use super::format::Level;
+use super::query_tables::{filter, top};
+use super::{address, continuation, json, scope};
+use crate::call::Call;
+use crate::front::unwrap;
+use crate::head::Head;
+use crate::headers;
+use crate::reply::Reply;
+
+pub async fn query_entities(call: Call) -> Result<Reply, Failure> {
+    let table = address::table(&call.head.target)?;
+    if address::has_further_segment(&call.head.target) {
+        return Err(ErrorCode::NotImplemented.into());
+    }
+    scope::check_table(&call.grant, &table)?;
+    let level = Level::of(&call.head)?;
+    let (select, endpoint) = (select(&call.head), call.service_endpoint());
+    let input = QueryEntities {
+        table: table.clone(),
+        filter: filter(&call.head)?,
+        top: top(&call.head)?,
+        from: from(&call.head)?,
+        limits: scope::limits(&call.grant),
+    };
+    let page = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let writer = Writer { level, account: &call.context.account, table: &table, endpoint: &endpoint, select };
+    let body = writer.set(&page.entities).map_err(unwrap)?;
+    let (partition, row) = page.next.unzip();
+    Ok(json(200, level, body)
+        .maybe(headers::X_MS_CONTINUATION_NEXTPARTITIONKEY, partition.map(|key| continuation::encode(&key)))
+        .maybe(headers::X_MS_CONTINUATION_NEXTROWKEY, row.map(|key| continuation::encode(&key))))
+}
+
+pub async fn get_entity(call: Call) -> Result<Reply, Failure> {
+    let table = address::table(&call.head.target)?;
+    scope::check_table(&call.grant, &table)?;
+    let level = Level::of(&call.head)?;
+    let (select, endpoint) = (select(&call.head), call.service_endpoint());
+    let Some(keys) = address::keys(&call.head.target.object) else {
+        let refusal = address::wrong_keys(&call.context.account, &table);
+        return Err(address::unless_missing(&call, &table, refusal).await);
+    };
+    if !scope::limits(&call.grant).contains(&keys.partition, &keys.row) {
+        return Err(ErrorCode::ResourceNotFound.into());
+    }
+    let input = GetEntity { table: table.clone(), partition: keys.partition, row: keys.row };
+    let entity = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let writer = Writer { level, account: &call.context.account, table: &table, endpoint: &endpoint, select };
+    let body = writer.one(&entity).map_err(unwrap)?;
+    Ok(json(200, level, body).header(headers::ETAG, entity_etag(entity.timestamp)))
+}
+
+/// None for all: nothing selected, or `*`.
+fn select(head: &Head) -> Option<Vec<String>> {
+    let names = head.query("$select")?.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    (!names.is_empty() && !names.iter().any(|name| name == "*")).then_some(names)
+}
+
+fn from(head: &Head) -> Result<Option<(String, String)>, Failure> {
+    let key = |name| head.query(name).map(|token| continuation::decode(name, token)).transpose();
+    let (partition, row) = (key("NextPartitionKey")?, key("NextRowKey")?);
+    Ok(partition.map(|partition| (partition, row.unwrap_or_default())))
+}

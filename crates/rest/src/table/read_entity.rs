@@ -1,0 +1,160 @@
+//! An entity out of its JSON.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::odata::{EdmType, EdmValue};
+use lazuli_model::time::Timestamp;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use uuid::Uuid;
+
+const TYPE_MARK: &str = "@odata.type";
+
+/// The members of an entity as sent. The keys may be missing where the address has them.
+#[derive(Debug, Default)]
+pub struct SentEntity {
+    pub partition: Option<String>,
+    pub row: Option<String>,
+    pub properties: Vec<(String, EdmValue)>,
+}
+
+pub fn read(document: &[u8]) -> Result<SentEntity, Failure> {
+    let Members(members) = serde_json::from_slice(document).map_err(|_| unreadable())?;
+    let mut entity = SentEntity::default();
+    let mut seen: Vec<&str> = Vec::with_capacity(members.len());
+    for (name, value) in &members {
+        if name.contains('@') || name.starts_with("odata.") {
+            continue;
+        }
+        if seen.contains(&name.as_str()) {
+            return Err(ErrorCode::DuplicatePropertiesSpecified.into());
+        }
+        seen.push(name);
+        match name.as_str() {
+            "PartitionKey" => entity.partition = key(value)?,
+            "RowKey" => entity.row = key(value)?,
+            "Timestamp" => {}
+            _ => {
+                let edm_type = annotation(&members, name)?;
+                if let Some(value) = property(value, edm_type)? {
+                    entity.properties.push((name.clone(), value));
+                }
+            }
+        }
+    }
+    Ok(entity)
+}
+
+/// The one member of the body of Create Table.
+pub fn table_name(document: &[u8]) -> Result<String, Failure> {
+    let Members(members) = serde_json::from_slice(document).map_err(|_| unreadable())?;
+    let name = members.into_iter().find(|(name, _)| name == "TableName");
+    match name {
+        Some((_, Value::String(name))) => Ok(name),
+        Some((_, Value::Null)) | None => Err(ErrorCode::PropertiesNeedValue.into()),
+        Some(_) => Err(unreadable()),
+    }
+}
+
+/// Recorded: what cannot be read as an entity is not explained.
+pub fn unreadable() -> Failure {
+    Failure::new(ErrorCode::InvalidInput).with_message("An error occurred while processing this request.")
+}
+
+fn key(value: &Value) -> Result<Option<String>, Failure> {
+    match value {
+        Value::String(key) => Ok(Some(key.clone())),
+        Value::Null => Ok(None),
+        _ => Err(unreadable()),
+    }
+}
+
+fn annotation(members: &[(String, Value)], name: &str) -> Result<Option<EdmType>, Failure> {
+    let found = members.iter().find(|(member, _)| member.strip_suffix(TYPE_MARK) == Some(name));
+    match found {
+        None => Ok(None),
+        Some((_, Value::String(text))) => EdmType::parse(text).map(Some).ok_or_else(unreadable),
+        Some(_) => Err(unreadable()),
+    }
+}
+
+/// None for null, which is never stored.
+fn property(value: &Value, edm_type: Option<EdmType>) -> Result<Option<EdmValue>, Failure> {
+    let read = match (value, edm_type) {
+        (Value::Null, _) => return Ok(None),
+        (Value::String(text), None | Some(EdmType::String)) => Some(EdmValue::String(text.clone())),
+        (Value::String(text), Some(edm_type)) => from_text(text, edm_type),
+        (Value::Bool(value), None | Some(EdmType::Boolean)) => Some(EdmValue::Boolean(*value)),
+        (Value::Number(number), edm_type) => from_number(number, edm_type),
+        _ => None,
+    };
+    read.map(Some).ok_or_else(unreadable)
+}
+
+fn from_text(text: &str, edm_type: EdmType) -> Option<EdmValue> {
+    match edm_type {
+        EdmType::String => Some(EdmValue::String(text.to_owned())),
+        EdmType::Boolean => text.parse().ok().map(EdmValue::Boolean),
+        EdmType::Int32 => text.parse().ok().map(EdmValue::Int32),
+        EdmType::Int64 => text.parse().ok().map(EdmValue::Int64),
+        EdmType::Double => match text {
+            "NaN" => Some(EdmValue::Double(f64::NAN)),
+            "Infinity" | "INF" => Some(EdmValue::Double(f64::INFINITY)),
+            "-Infinity" | "-INF" => Some(EdmValue::Double(f64::NEG_INFINITY)),
+            text => text.parse().ok().filter(|value: &f64| value.is_finite()).map(EdmValue::Double),
+        },
+        EdmType::Guid => Uuid::try_parse(text).ok().map(EdmValue::Guid),
+        EdmType::DateTime => date_time(text).map(EdmValue::DateTime),
+        EdmType::Binary => BASE64_STANDARD.decode(text).ok().map(EdmValue::Binary),
+    }
+}
+
+/// From 1601 on; a time without a zone is UTC.
+fn date_time(text: &str) -> Option<Timestamp> {
+    let at = Timestamp::parse_iso(text).or_else(|| Timestamp::parse_iso(&format!("{text}Z")))?;
+    (at >= Timestamp::YEAR_1601).then_some(at)
+}
+
+fn from_number(number: &serde_json::Number, edm_type: Option<EdmType>) -> Option<EdmValue> {
+    match edm_type {
+        None => match number.as_i64() {
+            Some(value) => i32::try_from(value).ok().map(EdmValue::Int32),
+            None if number.is_f64() => number.as_f64().map(EdmValue::Double),
+            None => None,
+        },
+        Some(EdmType::Int32) => {
+            number.as_i64().and_then(|value| i32::try_from(value).ok()).map(EdmValue::Int32)
+        }
+        Some(EdmType::Int64) => number.as_i64().map(EdmValue::Int64),
+        Some(EdmType::Double) => number.as_f64().map(EdmValue::Double),
+        Some(_) => None,
+    }
+}
+
+/// The members of a JSON object in order, repeated ones too.
+struct Members(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Walk;
+        impl<'de> Visitor<'de> for Walk {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Walk)
+    }
+}

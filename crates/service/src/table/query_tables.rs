@@ -1,0 +1,71 @@
+//! Query Tables: all of an account, or one by its name.
+
+use lazuli_engine::{Key, KeyRange, Scan};
+use lazuli_model::odata::{Filter, ValueRef};
+
+use super::find;
+use crate::fault::Answer;
+use crate::record::Record;
+use crate::record::table::TableFields;
+use crate::{Context, Services, key};
+
+const TABLE_NAME: &str = "TableName";
+const SCAN: usize = 1_000;
+
+#[derive(Clone, Debug)]
+pub struct QueryTables {
+    pub filter: Option<Filter>,
+    pub top: usize,
+    /// The first table to look at, as [`TablePage::next`] named it.
+    pub from: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct TablePage {
+    pub tables: Vec<String>,
+    pub next: Option<String>,
+}
+
+impl QueryTables {
+    pub async fn execute(self, services: &Services, context: &Context) -> Answer<TablePage> {
+        let reader = services.engine().reader().await?;
+        let mut range = KeyRange::prefix(key::tables(&context.account));
+        if let Some(from) = &self.from {
+            range.start = range.start.max(key::table(&context.account, from));
+        }
+        let mut page = TablePage { tables: Vec::new(), next: None };
+        let mut after: Option<Key> = None;
+        loop {
+            let scan = Scan { after, limit: SCAN, ..Scan::of(range.clone()) };
+            let found = reader.scan(scan).await?;
+            for (_, entry) in &found.items {
+                let name = TableFields::decode(&entry.value)?.name;
+                if page.tables.len() >= self.top {
+                    page.next = Some(name);
+                    return Ok(page);
+                }
+                if self.matches(&name) {
+                    page.tables.push(name);
+                }
+            }
+            after = found.items.last().map(|(key, _)| key.clone());
+            if !found.more {
+                return Ok(page);
+            }
+        }
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        let Some(filter) = &self.filter else { return true };
+        let names = filter.names().iter();
+        let slots: Vec<_> =
+            names.map(|property| (property == TABLE_NAME).then_some(ValueRef::String(name))).collect();
+        filter.matches(&slots)
+    }
+}
+
+/// The table's name as its creator spelled it; none when there is no such table.
+pub async fn find_table(services: &Services, context: &Context, name: &str) -> Answer<Option<String>> {
+    let reader = services.engine().reader().await?;
+    Ok(find(&reader, &context.account, name).await?.map(|fields| fields.name))
+}

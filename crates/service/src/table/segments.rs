@@ -1,0 +1,110 @@
+//! Bodies too large for a value, as immutable segments written ahead of the commit that points to them.
+//!
+//! They lie under `m` like the segments of a manifest and share its intents: one that a crash left is found by its
+//! intent, one that is replaced is handed to the sweeper.
+
+use bytes::{Bytes, BytesMut};
+use lazuli_engine::{EngineError, Plan, Reader, Scan, Value};
+
+use crate::Services;
+use crate::fault::Answer;
+use crate::key::{self, ContentId};
+use crate::record::Record;
+use crate::record::content::DeadContent;
+use crate::record::corrupt;
+use crate::record::entity::StoredBody;
+
+const SEGMENT_BYTES: usize = 60_000;
+/// Of one commit that only writes segments.
+const BATCH_SEGMENTS: usize = 8;
+/// What one entity may take of the commit that changes it.
+const INLINE_MAX: usize = 60_000;
+/// When all entities of a commit take more than this, the larger ones of them are written ahead.
+const COMMIT_MAX: usize = 300_000;
+const INLINE_IN_LARGE_COMMIT: usize = 2_000;
+
+/// Which of the bodies of one commit must be written ahead of it.
+pub fn to_write_ahead(bodies: &[Option<Bytes>]) -> Vec<usize> {
+    let total: usize = bodies.iter().flatten().map(Bytes::len).sum();
+    let limit = if total > COMMIT_MAX { INLINE_IN_LARGE_COMMIT } else { INLINE_MAX };
+    let large = |body: &Option<Bytes>| body.as_ref().is_some_and(|body| body.len() > limit);
+    bodies.iter().enumerate().filter(|(_, body)| large(body)).map(|(index, _)| index).collect()
+}
+
+/// A body on disk that nothing points to yet.
+#[derive(Clone, Debug)]
+pub struct Ahead {
+    pub content: ContentId,
+    pub body: Bytes,
+}
+
+impl Ahead {
+    pub async fn write(services: &Services, body: Bytes) -> Answer<Self> {
+        let content = ContentId::fresh();
+        let segments: Vec<Bytes> = (0..body.len())
+            .step_by(SEGMENT_BYTES)
+            .map(|at| body.slice(at..body.len().min(at + SEGMENT_BYTES)))
+            .collect();
+        for (batch, some) in segments.chunks(BATCH_SEGMENTS).enumerate() {
+            services
+                .engine()
+                .run(services.deadline(), |_| async move {
+                    let mut plan = Plan::new(());
+                    plan.put(key::intent(content), Value::new());
+                    for (number, segment) in (batch * BATCH_SEGMENTS..).zip(some) {
+                        let end = number * SEGMENT_BYTES + segment.len();
+                        plan.put(key::segment(content, end as u64, number as u32), segment.clone());
+                    }
+                    Ok::<_, EngineError>(plan)
+                })
+                .await?;
+        }
+        Ok(Self { content, body })
+    }
+
+    /// What the commit that points to the body must carry.
+    pub fn publish<T>(&self, plan: &mut Plan<T>) -> StoredBody {
+        plan.delete(key::intent(self.content));
+        StoredBody::Segments { content: self.content, length: self.body.len() as u32 }
+    }
+
+    /// The commit never came: the segments are garbage.
+    pub async fn discard(self, services: &Services) -> Answer<()> {
+        services
+            .engine()
+            .run(services.deadline(), |_| async {
+                let mut plan = Plan::new(());
+                plan.delete(key::intent(self.content));
+                plan.put(key::dead_content(self.content), DeadContent::Segments.encode());
+                Ok::<_, EngineError>(plan)
+            })
+            .await?;
+        Ok(())
+    }
+}
+
+/// The body of an entity that is replaced or deleted. Readers see it in their snapshot as long as they need it.
+pub fn release<T>(plan: &mut Plan<T>, body: &StoredBody) {
+    if let StoredBody::Segments { content, .. } = body {
+        plan.put(key::dead_content(*content), DeadContent::Segments.encode());
+    }
+}
+
+pub async fn read(reader: &Reader, content: ContentId, length: u32) -> Answer<Bytes> {
+    let mut body = BytesMut::with_capacity(length as usize);
+    let mut after = None;
+    loop {
+        let page = reader.scan(Scan { after, ..Scan::of(key::segments(content)) }).await?;
+        for (_, entry) in &page.items {
+            body.extend_from_slice(&entry.value);
+        }
+        after = page.items.last().map(|(key, _)| key.clone());
+        if !page.more {
+            break;
+        }
+    }
+    if body.len() != length as usize {
+        return Err(corrupt("entity segments", "missing bytes").into());
+    }
+    Ok(body.freeze())
+}
