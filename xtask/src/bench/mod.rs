@@ -1,0 +1,30 @@
+//! Benchmarks, by name. Numbers mean something only on a quiet machine.
+
+mod start;
+
+use crate::shell::{self, Chore, cargo};
+
+struct Bench {
+    name: &'static str,
+    run: fn(&[&str]) -> Chore,
+}
+
+const BENCHES: &[Bench] = &[Bench { name: "engine", run: engine }, Bench { name: "start", run: start::run }];
+
+fn engine(arguments: &[&str]) -> Chore {
+    let example = ["run", "--release", "--package", "lazuli-engine", "--example", "engine_bench", "--"];
+    shell::run(cargo().args(example).args(arguments))
+}
+
+pub fn run(words: &[&str]) -> Chore {
+    let (names, arguments) = match words.iter().position(|word| *word == "--") {
+        Some(at) => (words.get(..at).unwrap_or_default(), words.get(at + 1..).unwrap_or_default()),
+        None => (words, [].as_slice()),
+    };
+    if let Some(unknown) = names.iter().find(|name| !BENCHES.iter().any(|bench| bench.name == **name)) {
+        let known: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
+        return Err(format!("no benchmark `{unknown}`; there are: {}", known.join(", ")));
+    }
+    let chosen = BENCHES.iter().filter(|bench| names.is_empty() || names.contains(&bench.name));
+    chosen.into_iter().try_for_each(|bench| (bench.run)(arguments))
+}
