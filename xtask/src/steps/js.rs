@@ -16,7 +16,11 @@ pub fn run() -> Chore<Outcome> {
     let place = install(&tests)?;
     let server = Server::start("js")?;
     let mut node = command("node");
-    node.arg("--test").args(test_files(&place)?).current_dir(&place).envs(server.environment());
+    // One file after the other: they share a server, and some move its clock.
+    node.args(["--test", "--test-concurrency=1", "--test-reporter=spec"])
+        .args(test_files(&place)?)
+        .current_dir(&place)
+        .envs(server.environment());
     execute(&mut node)?;
     Ok(Outcome::Passed)
 }
@@ -26,7 +30,9 @@ fn install(tests: &Path) -> Chore<PathBuf> {
     let place = paths::target().join("node");
     fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
     let wanted = read(&tests.join("package.json"))?;
-    let fresh = read(&place.join("package.json")).is_ok_and(|installed| installed == wanted);
+    // Written after an installation that ended well: one that was cut short is done again.
+    let stamp = place.join("installed.json");
+    let fresh = read(&stamp).is_ok_and(|installed| installed == wanted);
     for old in test_files(&place)? {
         let _ = fs::remove_file(place.join(old));
     }
@@ -35,12 +41,13 @@ fn install(tests: &Path) -> Chore<PathBuf> {
             fs::copy(entry.path(), place.join(entry.file_name())).map_err(|error| error.to_string())?;
         }
     }
-    if !fresh || !place.join("node_modules").is_dir() {
+    if !fresh {
         let mut npm = command("npm");
         execute(npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(&place))
             .map_err(|reason| {
                 format!("{reason}\nthe clients are installed once, from the registry npm is told")
             })?;
+        fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
     }
     Ok(place)
 }
