@@ -30,7 +30,14 @@ pub async fn entity_group_transaction(mut call: Call) -> Result<Reply, Failure> 
     let boundary = multipart::boundary(content_type).ok_or(ErrorCode::InvalidInput)?.to_owned();
     let body = std::mem::replace(&mut call.body, Body::empty());
     let document = body.collect(BODY_LIMIT).await.map_err(unwrap)?;
-    let parts = multipart::parts(&document, &boundary).ok_or(ErrorCode::InvalidInput)?;
+    let parts = multipart::parts(&document, &boundary);
+    // Some recorders and proxies rewrite the header; the body then still knows its own boundary.
+    let parts = match parts {
+        Some(parts) => parts,
+        None => multipart::own_boundary(&document)
+            .and_then(|own| multipart::parts(&document, own))
+            .ok_or(ErrorCode::InvalidInput)?,
+    };
     // One changeset, or one query outside of any.
     let [part] = &parts[..] else { return Err(ErrorCode::InvalidInput.into()) };
     let mut answer = Answer::new();

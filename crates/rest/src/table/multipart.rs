@@ -37,6 +37,13 @@ pub fn boundary(content_type: &str) -> Option<&str> {
     (!value.is_empty() && value.len() <= 200).then_some(value)
 }
 
+/// The boundary that a body begins with.
+pub fn own_boundary(body: &[u8]) -> Option<&str> {
+    let (first, _) = line(body)?;
+    let boundary = std::str::from_utf8(first.strip_prefix(b"--")?).ok()?.trim_end();
+    (!boundary.is_empty() && boundary.len() <= 200).then_some(boundary)
+}
+
 /// The parts between the boundaries; none when it is not framed as it says.
 pub fn parts<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<Part<'a>>> {
     let delimiter = format!("--{boundary}");

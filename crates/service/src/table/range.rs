@@ -24,7 +24,7 @@ impl KeyLimits {
             let Some(limit) = limit else { return true };
             match compare_ordinal(partition, limit) {
                 Ordering::Equal => {
-                    !limit_row.as_ref().is_some_and(|limit| compare_ordinal(row, limit) == outside)
+                    limit_row.as_ref().is_none_or(|limit| compare_ordinal(row, limit) != outside)
                 }
                 ordering => ordering != outside,
             }
