@@ -38,7 +38,8 @@ class SharedKey:
         places[2] = str(length or '')
         text = '\n'.join([method, *places]) + '\n'
         text += ''.join('%s:%s\n' % (name, sent[name]) for name in sorted(sent) if name.startswith('x-ms-'))
-        text += '/%s%s' % (self.account, path) + ''.join('\n%s:%s' % pair for pair in sorted(query.items()))
+        text += '/%s%s' % (self.account, path)
+        text += ''.join('\n%s:%s' % (name.lower(), query[name]) for name in sorted(query, key=str.lower))
         signature = base64.b64encode(hmac.new(self.key, text.encode(), hashlib.sha256).digest()).decode()
         sent['authorization'] = 'SharedKey %s:%s' % (self.account, signature)
         if length or method in ('PUT', 'POST'):
