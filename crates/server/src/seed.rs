@@ -2,10 +2,11 @@
 
 use lazuli_model::error::ErrorCode;
 use lazuli_model::metadata::Metadata;
-use lazuli_model::name::validate_container;
+use lazuli_model::name::{validate_container, validate_queue};
 use lazuli_model::operation::Service;
 use lazuli_model::version::ApiVersion;
 use lazuli_service::blob::CreateContainer;
+use lazuli_service::queue::CreateQueue;
 use lazuli_service::record::container::PublicAccess;
 use lazuli_service::{Context, Fault, Services};
 
@@ -25,7 +26,8 @@ pub async fn create(services: &Services, seeds: &[Seed]) -> Result<(), SeedError
     for seed in seeds {
         match seed.service {
             Service::Blob => container(services, seed).await?,
-            Service::Queue | Service::Table | Service::File | Service::Dfs => {
+            Service::Queue => queue(services, seed).await?,
+            Service::Table | Service::File | Service::Dfs => {
                 return Err(SeedError::NotBuilt {
                     service: service_name(seed.service),
                     name: seed.name.clone(),
@@ -36,13 +38,23 @@ pub async fn create(services: &Services, seeds: &[Seed]) -> Result<(), SeedError
     Ok(())
 }
 
+fn refused(seed: &Seed, reason: String) -> SeedError {
+    SeedError::Refused { account: seed.account.clone(), name: seed.name.clone(), reason }
+}
+
+async fn queue(services: &Services, seed: &Seed) -> Result<(), SeedError> {
+    validate_queue(&seed.name).map_err(|failure| refused(seed, failure.to_string()))?;
+    let context = Context { account: seed.account.clone(), version: ApiVersion::NEWEST };
+    let create = CreateQueue { queue: seed.name.clone(), metadata: Metadata::default() };
+    match create.execute(services, &context).await {
+        Ok(_) => Ok(()),
+        Err(Fault(failure)) if failure.code == ErrorCode::QueueAlreadyExists => Ok(()),
+        Err(Fault(failure)) => Err(refused(seed, failure.to_string())),
+    }
+}
+
 async fn container(services: &Services, seed: &Seed) -> Result<(), SeedError> {
-    let refused = |reason: String| SeedError::Refused {
-        account: seed.account.clone(),
-        name: seed.name.clone(),
-        reason,
-    };
-    validate_container(&seed.name).map_err(|failure| refused(failure.to_string()))?;
+    validate_container(&seed.name).map_err(|failure| refused(seed, failure.to_string()))?;
     let context = Context { account: seed.account.clone(), version: ApiVersion::NEWEST };
     let create = CreateContainer {
         container: seed.name.clone(),
@@ -57,6 +69,6 @@ async fn container(services: &Services, seed: &Seed) -> Result<(), SeedError> {
             Ok(())
         }
         Err(Fault(failure)) if failure.code == ErrorCode::ContainerAlreadyExists => Ok(()),
-        Err(Fault(failure)) => Err(refused(failure.to_string())),
+        Err(Fault(failure)) => Err(refused(seed, failure.to_string())),
     }
 }

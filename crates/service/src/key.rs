@@ -165,6 +165,11 @@ pub fn queues(account: &str) -> Key {
     join(&[b"q", account.as_bytes(), &[0]])
 }
 
+/// The queues of all accounts.
+pub fn every_queue() -> KeyRange {
+    KeyRange::prefix(&b"q"[..])
+}
+
 pub fn message(generation: Generation, id: u128) -> Key {
     join(&[b"k", &generation.0, &id.to_be_bytes()])
 }

@@ -2,11 +2,12 @@
 
 use lazuli_engine::{Plan, Scan};
 
+use super::hand::read_slot;
 use super::stored;
 use crate::fault::{Answer, Fault};
 use crate::key::{self, Generation};
 use crate::record::Record;
-use crate::record::queue::{MessageFields, Slot};
+use crate::record::queue::{MessageFields, QueueFields, Slot};
 use crate::{Services, store};
 
 /// Behind whoever met them: a failure leaves them to the next who does.
@@ -44,6 +45,41 @@ async fn delete_some(services: &Services, messages: Generation, slots: &[Slot]) 
             Ok::<_, Fault>(plan)
         })
         .await
+}
+
+/// All queues from end to end, for those where no consumer comes by.
+pub(crate) async fn walk(services: &Services) -> Answer<()> {
+    let mut after = None;
+    loop {
+        let reader = services.engine().reader().await?;
+        let page = reader.scan(Scan { after, limit: 100, ..Scan::of(key::every_queue()) }).await?;
+        for (_, entry) in &page.items {
+            walk_queue(services, QueueFields::decode(&entry.value)?.messages).await?;
+        }
+        after = page.items.last().map(|(key, _)| key.clone());
+        if !page.more {
+            return Ok(());
+        }
+    }
+}
+
+async fn walk_queue(services: &Services, messages: Generation) -> Answer<()> {
+    let mut after = None;
+    loop {
+        // A snapshot a page: a long walk holds nothing back.
+        let reader = services.engine().reader().await?;
+        let now = store::now(&reader);
+        let page = reader.scan(Scan { after, ..Scan::of(key::all_visible(messages)) }).await?;
+        let slots = page.items.iter().filter_map(|(key, entry)| read_slot(key, &entry.value));
+        let expired: Vec<Slot> = slots.filter(|(_, at)| *at <= now.0).map(|(slot, _)| slot).collect();
+        for slots in expired.chunks(SLOTS_IN_COMMIT) {
+            delete_some(services, messages, slots).await?;
+        }
+        after = page.items.last().map(|(key, _)| key.clone());
+        if !page.more {
+            return Ok(());
+        }
+    }
 }
 
 /// Everything filed under a dead generation, a bounded commit at a time. True while there is more.

@@ -204,7 +204,7 @@ pub fn slot_key(messages: Generation, slot: Slot) -> Key {
 }
 
 /// The value is the moment of expiry.
-fn read_slot(key: &[u8], value: &[u8]) -> Option<(Slot, u64)> {
+pub fn read_slot(key: &[u8], value: &[u8]) -> Option<(Slot, u64)> {
     let (visible, rest) = key.get(key::VISIBLE_AT..)?.split_first_chunk::<8>()?;
     let (receipt, id) = rest.split_first_chunk::<8>()?;
     let slot = Slot {

@@ -4,15 +4,18 @@ mod contents;
 mod generations;
 mod orphans;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::Services;
 use crate::fault::Answer;
+use crate::queue::expiry;
 
 /// How long the sweeper rests when it found nothing to do.
 const REST: Duration = Duration::from_secs(2);
 /// How often it looks whether the readers of an epoch have left.
 const GLANCE: Duration = Duration::from_millis(50);
+/// How often it walks the queues for messages that expired while nobody came for them.
+const WALK: Duration = Duration::from_secs(600);
 
 /// Sees to what a crash left. To be awaited once, before the first request is served.
 pub async fn recover(services: &Services) -> Answer<()> {
@@ -21,6 +24,7 @@ pub async fn recover(services: &Services) -> Answer<()> {
 
 /// Sweeps until the engine stops. To be spawned once for an engine.
 pub async fn sweep_forever(services: Services) {
+    let mut walked = Instant::now();
     while services.engine().is_stopped().is_none() {
         match sweep(&services).await {
             Ok(0) => tokio::time::sleep(REST).await,
@@ -29,6 +33,12 @@ pub async fn sweep_forever(services: Services) {
                 tracing::warn!(cause = ?fault.0.cause, "sweep failed");
                 tokio::time::sleep(REST).await;
             }
+        }
+        if walked.elapsed() >= WALK {
+            if let Err(fault) = expiry::walk(&services).await {
+                tracing::warn!(cause = ?fault.0.cause, "expired messages stay for now");
+            }
+            walked = Instant::now();
         }
     }
 }

@@ -182,3 +182,20 @@ async fn messages_for_later_are_not_early() {
         assert!(got[0].next_visible > Timestamp(0));
     }
 }
+
+/// A deleted head leaves room for one that was behind it, also when a window was full of it.
+#[tokio::test]
+async fn peek_and_get_see_through_a_window_of_vanished_messages() {
+    let bench = Bench::new().await;
+    let mut put = Vec::new();
+    for number in 0..600 {
+        put.push(bench.put(&number.to_string()).await);
+    }
+    assert_eq!(bench.peek(1).await.len(), 1);
+    for message in &put[..599] {
+        bench.delete(message.id, message.receipt).await.expect("deleted");
+    }
+    assert_eq!(bench.peek(32).await.len(), 1);
+    assert_eq!(bench.texts(32).await, ["599"]);
+    assert_eq!(bench.count().await, 1);
+}
