@@ -31,31 +31,47 @@ impl GetMessages {
     }
 
     async fn get(&self, services: &Services, context: &Context) -> Answer<Vec<Delivered>> {
-        let mut delivered: Vec<Delivered> = Vec::new();
+        let mut delivered = Vec::new();
         loop {
-            let opened = open(services, context, &self.queue).await?;
-            let hand = opened.get()?;
-            let lent = hand.lend(services, self.count - delivered.len()).await?;
-            if lent.is_empty() {
-                return Ok(delivered);
+            match self.get_more(services, context, &mut delivered).await {
+                Ok(true) => {}
+                Ok(false) => return Ok(delivered),
+                Err(fault) if delivered.is_empty() => return Err(fault),
+                // What an earlier commit got is the client's by now.
+                Err(_) => return Ok(delivered),
             }
-            let slots: Vec<Slot> = lent.iter().map(|(slot, _)| *slot).collect();
-            match self.commit(services, context, hand, &slots).await {
-                Ok(Done::Moved) => services.hands().close(hand.messages()),
-                Ok(Done::Done(got)) => {
-                    for (record, message) in got.messages {
-                        hand.appeared(record.slot(), record.fields.expires);
-                        delivered.push(message);
-                    }
-                    if delivered.len() >= self.count || !got.some_missing {
-                        return Ok(delivered);
-                    }
+        }
+    }
+
+    /// One commit. True when there may be more to get.
+    async fn get_more(
+        &self,
+        services: &Services,
+        context: &Context,
+        delivered: &mut Vec<Delivered>,
+    ) -> Answer<bool> {
+        let opened = open(services, context, &self.queue).await?;
+        let hand = opened.get()?;
+        let lent = hand.lend(services, self.count - delivered.len()).await?;
+        if lent.is_empty() {
+            return Ok(false);
+        }
+        let slots: Vec<Slot> = lent.iter().map(|(slot, _)| *slot).collect();
+        match self.commit(services, context, hand, &slots).await {
+            Ok(Done::Moved) => {
+                services.hands().close(hand.messages());
+                Ok(true)
+            }
+            Ok(Done::Done(got)) => {
+                for (record, message) in got.messages {
+                    hand.appeared(record.slot(), record.fields.expires);
+                    delivered.push(message);
                 }
-                Err(fault) => {
-                    hand.give_back(lent);
-                    // What an earlier commit got is the client's by now.
-                    return if delivered.is_empty() { Err(fault) } else { Ok(delivered) };
-                }
+                Ok(delivered.len() < self.count && got.some_missing)
+            }
+            Err(fault) => {
+                hand.give_back(lent);
+                Err(fault)
             }
         }
     }
