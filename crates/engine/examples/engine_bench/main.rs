@@ -16,13 +16,20 @@ pub struct Settings {
     pub keys: u64,
     /// Where the large store is kept between runs, instead of being loaded anew.
     pub keep: Option<PathBuf>,
+    /// MiB of memtable for the large store.
+    pub memtable: u64,
     /// For each line of the table.
     pub time: Duration,
 }
 
 fn main() {
-    let mut settings =
-        Settings { dir: std::env::temp_dir(), keep: None, keys: 2_000_000, time: Duration::from_secs(3) };
+    let mut settings = Settings {
+        dir: std::env::temp_dir(),
+        keep: None,
+        memtable: 16,
+        keys: 2_000_000,
+        time: Duration::from_secs(3),
+    };
     let mut only: Option<String> = None;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
@@ -30,6 +37,7 @@ fn main() {
         match arg.as_str() {
             "--keys" => settings.keys = number(),
             "--seconds" => settings.time = Duration::from_secs(number()),
+            "--memtable" => settings.memtable = number(),
             "--keep" => settings.keep = args.next().map(PathBuf::from),
             "--only" => only = args.next(),
             dir => settings.dir = dir.into(),

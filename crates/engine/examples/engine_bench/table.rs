@@ -25,6 +25,12 @@ impl Samples {
     }
 }
 
+/// Time that this thread was running: unlike the clock, it does not count what other programs took.
+pub fn cpu() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
 pub fn head(title: &str) {
     println!("\n{title}");
 }

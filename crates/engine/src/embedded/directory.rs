@@ -21,8 +21,14 @@ const HEAD: &str = "lazuli data, format ";
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
-    /// Held until dropped.
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // Closing alone would leave the lock with a process that is being forked at this moment.
+        let _ = self.lock.unlock();
+    }
 }
 
 impl Directory {
@@ -37,7 +43,7 @@ impl Directory {
             .open(&lock)
             .map_err(|error| OpenError::io("open", &lock, error))?;
         match file.try_lock() {
-            Ok(()) => Ok(Self { path: path.to_owned(), _lock: file }),
+            Ok(()) => Ok(Self { path: path.to_owned(), lock: file }),
             Err(TryLockError::WouldBlock) => Err(OpenError::Locked(path.to_owned())),
             Err(TryLockError::Error(error)) => Err(OpenError::io("lock", &lock, error)),
         }

@@ -38,7 +38,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { cache_bytes: 256 << 20, memtable_bytes: 32 << 20, extents: ExtentOptions::default() }
+        Self { cache_bytes: 256 << 20, memtable_bytes: 16 << 20, extents: ExtentOptions::default() }
     }
 }
 
@@ -56,7 +56,8 @@ impl Spaces {
         let db = Database::builder(path)
             .cache_size(options.cache_bytes)
             .worker_threads(1)
-            .max_journaling_size(128 << 20)
+            // The least it takes: what is in the log is replayed at the next opening.
+            .max_journaling_size(64 << 20)
             // Marks must be found in the raw log.
             .journal_compression(CompressionType::None)
             .open()?;

@@ -46,15 +46,16 @@ pub(crate) fn open(path: &Path, options: Options, host: Host) -> Result<Core, Op
     let (superblock, noted) =
         if made { superblock(&directory, path)? } else { create_superblock(&directory, &host, path)? };
     let kv = directory.file("kv");
+    let planted = !made && super::seed::plant(&kv, &options, host.random.u128());
     if made {
         inspect(&kv, &noted, path)?;
-    } else {
-        super::seed::plant(&kv, &options, host.random.u128());
     }
     let spaces = open_spaces(&kv, &options, path)?;
     if !made {
-        // fjall syncs the directories that it makes, but not their names.
-        directory::sync_names(&kv).map_err(|error| OpenError::io("prepare", path, error))?;
+        if !planted {
+            // fjall syncs the directories that it makes, but not their names.
+            directory::sync_names(&kv).map_err(|error| OpenError::io("prepare", path, error))?;
+        }
         directory.end_making()?;
     }
     let engine = |source| OpenError::Engine { path: path.to_owned(), source };

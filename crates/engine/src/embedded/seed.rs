@@ -11,12 +11,17 @@ use std::path::{Path, PathBuf};
 /// A file system in memory, on Linux; where it is not there, the log is made in place.
 const IN_MEMORY: &str = "/dev/shm";
 
-/// Everything is durable when this returns, except the name `to` itself.
-pub(super) fn plant(to: &Path, options: &Options, name: u128) {
-    if try_plant(to, options, name).is_err() {
+/// How many files are synced at a time: syncs that wait together share the work.
+const SYNCS: usize = 8;
+
+/// True when it is made, and durable except for the name `to` itself.
+pub(super) fn plant(to: &Path, options: &Options, name: u128) -> bool {
+    let planted = try_plant(to, options, name).is_ok();
+    if !planted {
         // Whatever is there is not complete; fjall starts afresh.
         let _ = fs::remove_dir_all(to);
     }
+    planted
 }
 
 fn try_plant(to: &Path, options: &Options, name: u128) -> io::Result<()> {
@@ -26,7 +31,13 @@ fn try_plant(to: &Path, options: &Options, name: u128) -> io::Result<()> {
     let mut made = Vec::new();
     copy(&scratch.0, to, &mut made)?;
     // All names first, then all syncs: the first one takes most of the work for the others.
-    made.iter().try_for_each(|path| File::open(path)?.sync_all())
+    let files = made.iter().map(File::open).collect::<io::Result<Vec<_>>>()?;
+    std::thread::scope(|scope| {
+        let parts = files.chunks(files.len().div_ceil(SYNCS).max(1));
+        let syncs: Vec<_> =
+            parts.map(|part| scope.spawn(move || part.iter().try_for_each(File::sync_all))).collect();
+        syncs.into_iter().try_for_each(|part| part.join().unwrap_or(Err(io::ErrorKind::Other.into())))
+    })
 }
 
 fn copy(from: &Path, to: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
