@@ -5,6 +5,7 @@ mod python;
 mod replay;
 mod rust;
 mod tidy;
+mod tools;
 
 use std::time::Instant;
 
@@ -28,6 +29,7 @@ const STEPS: &[Step] = &[
     Step { name: "python", title: "the official Python clients", run: python::run },
     Step { name: "js", title: "the official JavaScript clients", run: js::run },
     Step { name: "replay", title: "recorded answers of the real service", run: replay::run },
+    Step { name: "tools", title: "azcopy, rclone, deltalake and others", run: tools::run },
 ];
 
 pub fn list() -> String {
