@@ -1,0 +1,4 @@
+mod address;
+mod format;
+mod multipart;
+mod read_entity;

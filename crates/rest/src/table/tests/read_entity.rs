@@ -1,0 +1,71 @@
+use lazuli_model::odata::EdmValue;
+
+use crate::table::read_entity::{read, table_name};
+
+fn property(json: &str) -> String {
+    let document = format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"r\",{json}}}");
+    match read(document.as_bytes()) {
+        Ok(entity) => match &entity.properties[..] {
+            [] => "none".to_owned(),
+            [(_, value)] => format!("{value:?}"),
+            more => format!("{} properties", more.len()),
+        },
+        Err(failure) => failure.code.name().to_owned(),
+    }
+}
+
+/// table.md section 3, "JSON encoding".
+#[test]
+fn values_and_their_types() {
+    let cases = [
+        (r#""a":"x""#, r#"String("x")"#),
+        (r#""a":"1","a@odata.type":"Edm.String""#, r#"String("1")"#),
+        (r#""a":true"#, "Boolean(true)"),
+        (r#""a":5"#, "Int32(5)"),
+        (r#""a":-2147483648"#, "Int32(-2147483648)"),
+        (r#""a":2147483648"#, "InvalidInput"),
+        (r#""a":99999999999999999999"#, "Double(1e20)"),
+        (r#""a":5.0"#, "Double(5.0)"),
+        (r#""a":5,"a@odata.type":"Edm.Double""#, "Double(5.0)"),
+        (r#""a@odata.type":"Edm.Double","a":"-Infinity""#, "Double(-inf)"),
+        (r#""a":"NaN","a@odata.type":"Edm.Double""#, "Double(NaN)"),
+        (r#""a":"9223372036854775807","a@odata.type":"Edm.Int64""#, "Int64(9223372036854775807)"),
+        (r#""a":"9223372036854775808","a@odata.type":"Edm.Int64""#, "InvalidInput"),
+        (r#""a":"x","a@odata.type":"Edm.Int64""#, "InvalidInput"),
+        (r#""a":"not a bool","a@odata.type":"Edm.Boolean""#, "InvalidInput"),
+        (r#""a":"AQI=","a@odata.type":"Edm.Binary""#, "Binary([1, 2])"),
+        (r#""a":"?","a@odata.type":"Edm.Binary""#, "InvalidInput"),
+        (r#""a":"x","a@odata.type":"Edm.Guid""#, "InvalidInput"),
+        (r#""a":"1600-12-31T00:00:00Z","a@odata.type":"Edm.DateTime""#, "InvalidInput"),
+        (r#""a":"x","a@odata.type":"Edm.Byte""#, "InvalidInput"),
+        (r#""a":null"#, "none"),
+        (r#""a":[1]"#, "InvalidInput"),
+        (r#""a":{}"#, "InvalidInput"),
+        (r#""a":1,"a":1"#, "DuplicatePropertiesSpecified"),
+        (r#""Timestamp":"x","odata.etag":"x","odata.type":"x""#, "none"),
+    ];
+    for (json, expected) in cases {
+        assert_eq!(property(json), expected, "{json}");
+    }
+}
+
+#[test]
+fn keys_may_be_missing_but_are_texts() {
+    let entity = read(br#"{"a":1}"#).expect("an entity");
+    assert_eq!((entity.partition, entity.row), (None, None));
+    assert_eq!(entity.properties, [("a".to_owned(), EdmValue::Int32(1))]);
+    assert!(read(br#"{"PartitionKey":5,"RowKey":"r"}"#).is_err());
+    for document in ["", "[]", "{", "null", "{\"a\":1}x"] {
+        assert!(read(document.as_bytes()).is_err(), "{document}");
+    }
+}
+
+#[test]
+fn the_name_of_a_new_table() {
+    assert_eq!(table_name(br#"{"TableName":"t"}"#).expect("a name"), "t");
+    let code = |document: &[u8]| table_name(document).expect_err("no name").code.name();
+    assert_eq!(code(b"{}"), "PropertiesNeedValue");
+    assert_eq!(code(br#"{"TableName":null}"#), "PropertiesNeedValue");
+    assert_eq!(code(br#"{"TableName":1}"#), "InvalidInput");
+    assert_eq!(code(b"x"), "InvalidInput");
+}
