@@ -12,6 +12,7 @@ use lazuli_model::error::ErrorCode;
 use lazuli_service::queue::Delivered;
 use parking_lot::Mutex;
 use rand::Rng;
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::bench::Bench;
@@ -193,4 +194,40 @@ async fn requests_that_are_dropped_half_way_lose_nothing() {
     }
     assert_eq!(deleted, expected);
     assert!(bench.rest().await.is_empty());
+}
+
+/// Two windows over one engine hand out the same heads; only the commit keeps the consumers apart.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_commit_decides_who_gets_a_message_not_the_window() {
+    let engine = Engine::memory(Host::real());
+    let benches = [Bench::over(engine.clone()), Bench::over(engine)];
+    benches[0].create(&[]).await.expect("queue");
+    let mut put: Vec<Uuid> = Vec::new();
+    for number in 0..400 {
+        put.push(benches[0].put(&number.to_string()).await.id);
+    }
+    let mut tasks = JoinSet::new();
+    for worker in 0..16 {
+        let bench = benches[worker % 2].clone();
+        tasks.spawn(async move {
+            let mut got = Vec::new();
+            loop {
+                let more = bench.get_for(1 + worker % 4, 600).await.expect("get");
+                if more.is_empty() {
+                    return got;
+                }
+                got.extend(more);
+                tokio::task::yield_now().await;
+            }
+        });
+    }
+    let got: Vec<Delivered> = tasks.join_all().await.into_iter().flatten().collect();
+    assert!(got.iter().all(|message| message.dequeue_count == 1));
+    let mut ids: Vec<Uuid> = got.iter().map(|message| message.id).collect();
+    ids.sort();
+    put.sort();
+    assert_eq!(ids, put, "each to one consumer");
+    for message in &got {
+        benches[1].delete(message.id, message.receipt).await.expect("the only receipt");
+    }
 }
