@@ -145,7 +145,7 @@ impl Download {
     /// Queues the parts of these pieces, the first of which begins at `start`, that lie in `wanted`.
     fn queue(&mut self, mut start: u64, pieces: &[Piece], wanted: &Range<u64>) {
         for piece in pieces {
-            let end = start + piece.len();
+            let end = start + piece.size();
             let from = wanted.start.max(start);
             let to = wanted.end.min(end);
             if from < to {

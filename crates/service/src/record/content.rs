@@ -21,7 +21,7 @@ pub enum Piece {
 }
 
 impl Piece {
-    pub fn len(&self) -> u64 {
+    pub fn size(&self) -> u64 {
         match *self {
             Self::Chunk { len, .. } | Self::Inline { len, .. } => u64::from(len),
         }
