@@ -1,0 +1,55 @@
+//! The cases, in the order in which they are run.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use crate::options::Options;
+use crate::{Trial, abuse, history, kill, lease};
+
+type Running<'a> = Pin<Box<dyn Future<Output = Trial<String>> + Send + 'a>>;
+
+pub struct Case {
+    pub name: &'static str,
+    title: &'static str,
+    pub needs_server: bool,
+    start: for<'a> fn(&'a Options) -> Running<'a>,
+}
+
+impl Case {
+    /// What was found, in a few words. A case that finds no end has failed.
+    pub async fn run(&self, options: &Options) -> Trial<String> {
+        let patience = Duration::from_secs(if options.long { 3600 } else { 180 });
+        match tokio::time::timeout(patience, (self.start)(options)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(format!("no end after {} s", patience.as_secs())),
+        }
+    }
+}
+
+macro_rules! cases {
+    ($( $name:literal, $title:literal, $needs_server:literal, $start:path; )*) => {
+        pub const CASES: &[Case] = &[ $( Case {
+            name: $name, title: $title, needs_server: $needs_server, start: |options| Box::pin($start(options)),
+        }, )* ];
+    };
+}
+
+cases! {
+    "checker", "the judge of histories rejects bad ones and accepts good ones", false, history::judge_the_judge;
+    "kill", "kill -9 under load: every acknowledged write is there", true, kill::run;
+    "history", "32 clients, a few blobs, restarts: every answer has its place in one order", true, history::run;
+    "lease-wall", "the wall clock jumps by hours and days, both ways", false, lease::wall::run;
+    "lease-crash", "kill -9 in mid-lease: held for what is left of it", true, lease::crash::run;
+    "lease-upload", "the lease is lost in mid-upload: 412, and the old content stays", true, lease::upload::run;
+    "slow", "thousands of slow connections while others are served", true, abuse::slow::run;
+    "heads", "requests, headers and documents over the limits", true, abuse::heads::run;
+    "lengths", "bodies that lie about their length, or never end", true, abuse::lengths::run;
+    "descriptors", "256 file descriptors and a crowd", true, abuse::descriptors::run;
+    "memory", "200 uploads of 100 MiB at once in 256 MiB of memory", true, abuse::memory::run;
+    "disk-full", "the disk runs full, and is freed again", true, abuse::disk::run;
+}
+
+pub fn list() -> String {
+    CASES.iter().map(|case| format!("  {:<14} {}\n", case.name, case.title)).collect()
+}

@@ -1,0 +1,93 @@
+//! The search against the definition: all orders of small histories, one by one.
+
+use super::super::event::{Answer, Call, Condition, Event, Lease, Refusal};
+use super::super::model::Blob;
+use super::{Verdict, check};
+use crate::random::Random;
+
+/// Tries every order; unanswered operations may be left out.
+fn by_definition(events: &[Event]) -> bool {
+    fn go(events: &[Event], used: &mut Vec<bool>, state: Blob, latest: u64) -> bool {
+        let unused = |used: &[bool], index: &usize| !used[*index];
+        let left: Vec<usize> = (0..events.len()).filter(|index| unused(used, index)).collect();
+        if left.iter().all(|index| events[*index].answer.is_none()) {
+            return true;
+        }
+        let first = left.iter().filter_map(|index| events[*index].answer).map(|(_, moment)| moment).min();
+        for index in left {
+            let event = &events[index];
+            if first.is_some_and(|moment| event.called > moment) || event.until < latest {
+                continue;
+            }
+            if let Some(next) = state.step(event.call, event.answer.map(|(answer, _)| answer)) {
+                used[index] = true;
+                let found = go(events, used, next, latest.max(event.called));
+                used[index] = false;
+                if found {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+    go(events, &mut vec![false; events.len()], Blob::default(), 0)
+}
+
+fn random_event(random: &mut Random, number: u64) -> Event {
+    let lease = random.one_in(3).then(|| random.below(2));
+    let condition = match random.below(4) {
+        0 => Condition::IfAbsent,
+        1 | 2 => Condition::IfMatch(random.below(6)),
+        _ => Condition::None,
+    };
+    let call = match random.below(9) {
+        0..3 => Call::Get,
+        3..6 => Call::Put { new: number, condition, lease },
+        6 => Call::Delete { condition, lease },
+        7 => Call::Acquire(random.below(2)),
+        _ if random.one_in(2) => Call::Break,
+        _ => Call::Release(random.below(2)),
+    };
+    let answer = match (call, random.below(3)) {
+        (Call::Get, 0) => Answer::Refused(Refusal::BlobNotFound),
+        (Call::Get, _) => {
+            let lease = [Lease::Available, Lease::Leased, Lease::Broken][random.index(3)];
+            Answer::Seen(random.below(6), lease)
+        }
+        (_, 0) => Answer::Refused(
+            [Refusal::ConditionNotMet, Refusal::BlobNotFound, Refusal::BlobAlreadyExists][random.index(3)],
+        ),
+        _ => Answer::Done,
+    };
+    let called = random.below(20);
+    let answered = called + random.below(12);
+    match random.one_in(4) {
+        false => Event { call, called, answer: Some((answer, answered)), until: u64::MAX },
+        true => {
+            let until = if random.one_in(2) { u64::MAX } else { answered };
+            Event { call, called, answer: None, until }
+        }
+    }
+}
+
+#[test]
+fn the_search_finds_what_the_definition_says() {
+    let mut random = Random::new(7);
+    let (mut yes, mut no) = (0, 0);
+    for _ in 0..60_000 {
+        let length = random.between(1, 6);
+        let events: Vec<Event> = (0..length).map(|number| random_event(&mut random, number)).collect();
+        let expected = by_definition(&events);
+        match check(&events) {
+            Verdict::Linearizable if expected => yes += 1,
+            Verdict::Impossible(_) if !expected => no += 1,
+            verdict => panic!("{verdict:?}, by definition {expected}: {events:#?}"),
+        }
+    }
+    assert!(yes > 3_000 && no > 3_000, "both kinds are tried: {yes} and {no}");
+}
+
+#[test]
+fn judged_by_hand() {
+    super::super::bad::run().expect("every history is judged as a person judges it");
+}

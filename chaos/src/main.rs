@@ -1,0 +1,66 @@
+//! The real server under fire: killed, starved, lied to, and its answers judged. `cargo xtask test chaos` runs the short
+//! form; `lazuli-chaos --server PATH --long [CASE...]` the long one. Each case stands alone.
+
+mod abuse;
+mod blob;
+mod case;
+mod history;
+mod kill;
+mod lease;
+mod options;
+mod random;
+mod sas;
+mod server;
+mod wire;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use options::{Options, Wish};
+
+/// Why a case failed, or why something that it needs did not work; for a person.
+pub type Trial<T = ()> = Result<T, String>;
+
+fn main() -> ExitCode {
+    let options = match options::read(std::env::args().skip(1)) {
+        Ok(Wish::Run(options)) => options,
+        Ok(Wish::List) => {
+            print!("{}", case::list());
+            return ExitCode::SUCCESS;
+        }
+        Err(reason) => {
+            eprintln!("{reason}\n{}\n{}", options::USAGE, case::list());
+            return ExitCode::from(2);
+        }
+    };
+    server::allow_many_descriptors();
+    match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(run(options)),
+        Err(error) => {
+            eprintln!("no runtime: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(options: Options) -> ExitCode {
+    println!("seed {} (--seed replays the choices, not the timing)", options.seed);
+    let (mut passed, mut failed) = (0, 0);
+    for case in case::CASES.iter().filter(|case| options.wants(case.name)) {
+        let started = Instant::now();
+        let outcome = case.run(&options).await;
+        let seconds = started.elapsed().as_secs_f64();
+        match outcome {
+            Ok(remark) => {
+                passed += 1;
+                println!("ok     {:<16} {seconds:>6.1} s  {remark}", case.name);
+            }
+            Err(reason) => {
+                failed += 1;
+                println!("FAILED {:<16} {seconds:>6.1} s  {reason}", case.name);
+            }
+        }
+    }
+    println!("{passed} passed, {failed} failed");
+    if failed == 0 && passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

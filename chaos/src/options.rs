@@ -1,0 +1,86 @@
+//! What to run and how long.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::{Trial, case};
+
+pub const USAGE: &str = "\
+lazuli-chaos --server PATH [CASE...]
+  --server PATH    the binary under test
+  --work DIR       where data and logs of the servers go [the system's temporary directory]
+  --cycles N       how often `kill` kills [20, long: 500]
+  --seconds N      how long `history` records [8, long: 60]
+  --rounds N       how many histories [1, long: 10]
+  --seed N         of the random choices [the time]
+  --long           everything at full size
+  --list           the cases
+";
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub server: PathBuf,
+    pub work: PathBuf,
+    pub cycles: u64,
+    pub seconds: u64,
+    pub rounds: u64,
+    pub seed: u64,
+    pub long: bool,
+    cases: Vec<String>,
+}
+
+pub enum Wish {
+    Run(Options),
+    List,
+}
+
+impl Options {
+    pub fn wants(&self, name: &str) -> bool {
+        self.cases.is_empty() || self.cases.iter().any(|case| case == name)
+    }
+}
+
+pub fn read(arguments: impl Iterator<Item = String>) -> Trial<Wish> {
+    let (mut server, mut work, mut seed) = (PathBuf::new(), std::env::temp_dir(), None);
+    let (mut cycles, mut seconds, mut rounds, mut long) = (None, None, None, false);
+    let mut cases = Vec::new();
+    let mut arguments = arguments.peekable();
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument}: a value is missing"));
+        match argument.as_str() {
+            "--server" => server = value()?.into(),
+            "--work" => work = value()?.into(),
+            "--cycles" => cycles = Some(number(&value()?)?),
+            "--seconds" => seconds = Some(number(&value()?)?),
+            "--rounds" => rounds = Some(number(&value()?)?),
+            "--seed" => seed = Some(number(&value()?)?),
+            "--long" => long = true,
+            "--list" => return Ok(Wish::List),
+            name if case::CASES.iter().any(|case| case.name == name) => cases.push(argument),
+            _ => return Err(format!("unknown: {argument}")),
+        }
+    }
+    let chosen = |case: &&case::Case| cases.is_empty() || cases.iter().any(|name| name == case.name);
+    if !server.is_file() && case::CASES.iter().filter(chosen).any(|case| case.needs_server) {
+        return Err(format!("--server: no such file: {}", server.display()));
+    }
+    let or = |given: Option<u64>, short, full| given.unwrap_or(if long { full } else { short });
+    Ok(Wish::Run(Options {
+        server,
+        work,
+        cycles: or(cycles, 20, 500),
+        seconds: or(seconds, 8, 60),
+        rounds: or(rounds, 1, 10),
+        seed: seed.unwrap_or_else(now),
+        long,
+        cases,
+    }))
+}
+
+fn number(text: &str) -> Trial<u64> {
+    text.parse().map_err(|_| format!("not a number: {text}"))
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
