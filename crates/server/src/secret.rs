@@ -17,8 +17,6 @@ pub enum SecretError {
     Io(#[from] io::Error),
     #[error("{FILE}: not {BYTES} bytes long. Remove it: tokens of user delegation then have to be made anew")]
     Length,
-    #[error("the system gives no random bytes")]
-    Random,
 }
 
 pub fn delegation(storage: &Storage) -> Result<[u8; BYTES], SecretError> {
@@ -52,8 +50,10 @@ fn make(directory: &Path, path: &Path) -> Result<[u8; BYTES], SecretError> {
     Ok(secret)
 }
 
+/// Straight from the system: the cryptographic library's own generator gathers jitter for tens of milliseconds
+/// before its first byte, which is most of a start.
 fn random() -> Result<[u8; BYTES], SecretError> {
     let mut secret = [0; BYTES];
-    aws_lc_rs::rand::fill(&mut secret).map_err(|_| SecretError::Random)?;
+    File::open("/dev/urandom")?.read_exact(&mut secret)?;
     Ok(secret)
 }
