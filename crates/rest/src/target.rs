@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::name;
 use lazuli_model::operation::{Resource, Service};
 use percent_encoding::percent_decode_str;
 
@@ -96,7 +97,11 @@ fn blob_resource(path: &str, query: &Query) -> Result<(Resource, String, String)
     };
     let container = decode_segment(container)?;
     match blob {
-        Some(blob) if !blob.is_empty() => Ok((Resource::Blob, container, decode(blob)?)),
+        Some(blob) if !blob.is_empty() => {
+            let blob = decode(blob)?;
+            name::validate_blob(&blob)?;
+            Ok((Resource::Blob, container, blob))
+        }
         _ => {
             // A single segment is a container when the query says so, else a blob in the root container.
             let restype = query.given("restype").is_some_and(|value| {
@@ -172,3 +177,6 @@ fn decode(text: &str) -> Result<String, Failure> {
     }
     Ok(decoded.into_owned())
 }
+
+#[cfg(test)]
+mod tests;
