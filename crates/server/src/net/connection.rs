@@ -26,7 +26,7 @@ use tokio_rustls::server::TlsStream;
 use super::activity::{Activity, Phase};
 use super::body::{Finished, Tracked};
 use super::guarded::Guarded;
-use super::limits::{HANDSHAKE_PATIENCE, MAX_HEAD, MAX_HEADERS, PRESSURE_IDLE};
+use super::limits::{HANDSHAKE_PATIENCE, MAX_BUFFER, MAX_HEAD, MAX_HEADERS, PRESSURE_IDLE};
 
 /// First byte of a TLS record that opens a handshake; no HTTP method begins with it.
 const TLS_HANDSHAKE: u8 = 0x16;
@@ -90,7 +90,8 @@ pub async fn serve<A: Answering>(
     let service = service_fn(|request: Request<Incoming>| {
         activity.enter(Phase::Request);
         let started = Instant::now();
-        let answer = settings.answering.answer(&peer, request);
+        // hyper keeps room for this future as long as the connection lasts: idle ones must not pay for it.
+        let answer = Box::pin(settings.answering.answer(&peer, request));
         let activity = activity.clone();
         async move {
             let (response, done) = answer.await;
@@ -98,7 +99,11 @@ pub async fn serve<A: Answering>(
         }
     });
     let mut builder = http1::Builder::new();
-    builder.max_header_size(MAX_HEAD).max_headers(MAX_HEADERS).header_read_timeout(None);
+    builder
+        .max_header_size(MAX_HEAD)
+        .max_headers(MAX_HEADERS)
+        .max_buf_size(MAX_BUFFER)
+        .header_read_timeout(None);
     // Metadata names are given back as they were spelled; see `lazuli_rest::header_case`.
     builder.preserve_header_case(true);
     let mut connection = pin!(builder.serve_connection(TokioIo::new(guarded), service));
