@@ -13,6 +13,7 @@ const USAGE: &str = "\
 cargo xtask test [STEP...]    everything that must pass, or only the steps named
 cargo xtask ci                fmt check, clippy with warnings denied, then test
 cargo xtask bench [NAME] [-- ARGS]
+cargo xtask chaos [ARGS]      the server under fire; --long for hours of it, --list for the cases
 cargo xtask steps             the steps of test
 ";
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         ["test", steps @ ..] => steps::run(steps),
         ["ci"] => ci::run(),
         ["bench", rest @ ..] => bench::run(rest),
+        ["chaos", rest @ ..] => steps::chaos::with(rest),
         ["steps"] => {
             print!("{}", steps::list());
             Ok(())

@@ -11,6 +11,11 @@ use crate::shell::{Chore, cargo, run};
 const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 const ACCOUNT: &str = "devstoreaccount1";
 
+/// The very artifacts of the tests: another selection of packages would compile the dependencies anew.
+pub fn build() -> Chore {
+    run(cargo().args(["test", "--workspace", "--no-run", "--quiet"]))
+}
+
 /// Stopped, and its data removed, when dropped.
 pub struct Server {
     child: Child,
@@ -21,8 +26,7 @@ pub struct Server {
 
 impl Server {
     pub fn start(purpose: &str) -> Chore<Self> {
-        // The very artifacts of the tests: another selection of packages would compile the dependencies anew.
-        run(cargo().args(["test", "--workspace", "--no-run", "--quiet"]))?;
+        build()?;
         let data = paths::target().join(format!("xtask-{purpose}-{}", std::process::id()));
         let log = paths::target().join(format!("xtask-{purpose}.log"));
         let log = std::fs::File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
@@ -78,7 +82,7 @@ impl Drop for Server {
     }
 }
 
-fn binary() -> PathBuf {
+pub fn binary() -> PathBuf {
     paths::target().join("debug/lazuli")
 }
 
