@@ -77,11 +77,11 @@ impl EntityGroupTransaction {
         for (index, change) in self.changes.iter().enumerate() {
             bodies.push(change.check().map_err(Refused::at(index))?);
         }
-        let mut ahead: Vec<Option<Ahead>> = vec![None; self.changes.len()];
+        let mut ahead: Vec<Option<Ahead>> = self.changes.iter().map(|_| None).collect();
         let result = self.attempt(services, context, &bodies, &mut ahead).await;
-        // What is still here was written for an attempt that did not win.
-        for unused in ahead.into_iter().flatten() {
-            unused.discard(services).await?;
+        // Those that the commit points to have lost their intent and stay. The answer does not depend on this.
+        for written in ahead.into_iter().flatten() {
+            let _ = written.discard().await;
         }
         result
     }
@@ -100,15 +100,12 @@ impl EntityGroupTransaction {
                 .run(services.deadline(), |reader| self.plan(reader, context, bodies, written))
                 .await?;
             match outcome {
-                Outcome::Changed(timestamps) => {
-                    ahead.fill(None);
-                    return Ok(timestamps);
-                }
+                Outcome::Changed(timestamps) => return Ok(timestamps),
                 Outcome::Needs(needed) => {
                     for (index, body) in needed {
                         let Some(place) = ahead.get_mut(index) else { continue };
                         if let Some(stale) = place.take() {
-                            stale.discard(services).await?;
+                            stale.discard().await?;
                         }
                         *place = Some(Ahead::write(services, body).await.map_err(Refused::at(index))?);
                     }
@@ -143,14 +140,17 @@ impl EntityGroupTransaction {
 
         let wanted: Vec<Option<Bytes>> = steps.iter().map(|(_, after, _)| after.clone()).collect();
         let large = segments::to_write_ahead(&wanted);
-        let is_ahead = |index: usize, body: &Bytes| {
-            ahead.get(index).and_then(Option::as_ref).is_some_and(|ahead| ahead.body == *body)
-        };
-        let missing: Vec<(usize, Bytes)> = large
-            .iter()
-            .filter_map(|&index| Some((index, wanted.get(index)?.clone()?)))
-            .filter(|(index, body)| !is_ahead(*index, body))
-            .collect();
+        let mut missing = Vec::new();
+        for &index in &large {
+            let Some(body) = wanted.get(index).cloned().flatten() else { continue };
+            let good = match ahead.get(index).and_then(Option::as_ref) {
+                Some(ahead) => ahead.body == body && ahead.is_good(&reader).await?,
+                None => false,
+            };
+            if !good {
+                missing.push((index, body));
+            }
+        }
         if !missing.is_empty() {
             return Ok(Plan::new(Outcome::Needs(missing)));
         }

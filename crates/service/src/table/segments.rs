@@ -31,20 +31,23 @@ pub fn to_write_ahead(bodies: &[Option<Bytes>]) -> Vec<usize> {
     bodies.iter().enumerate().filter(|(_, body)| large(body)).map(|(index, _)| index).collect()
 }
 
-/// A body on disk that nothing points to yet.
-#[derive(Clone, Debug)]
+/// A body on disk that nothing points to yet. Its intent decides between the commit that will point to it and whoever
+/// gives it up: each removes the intent only where it still stands, so one of the two finds it gone.
 pub struct Ahead {
     pub content: ContentId,
     pub body: Bytes,
+    services: Services,
+    /// It is known what became of it.
+    settled: bool,
 }
 
 impl Ahead {
     pub async fn write(services: &Services, body: Bytes) -> Answer<Self> {
         let content = ContentId::fresh();
-        let segments: Vec<Bytes> = (0..body.len())
-            .step_by(SEGMENT_BYTES)
-            .map(|at| body.slice(at..body.len().min(at + SEGMENT_BYTES)))
-            .collect();
+        let ahead = Self { content, body, services: services.clone(), settled: false };
+        let ends = (0..ahead.body.len()).step_by(SEGMENT_BYTES);
+        let segments: Vec<Bytes> =
+            ends.map(|at| ahead.body.slice(at..ahead.body.len().min(at + SEGMENT_BYTES))).collect();
         for (batch, some) in segments.chunks(BATCH_SEGMENTS).enumerate() {
             services
                 .engine()
@@ -59,7 +62,12 @@ impl Ahead {
                 })
                 .await?;
         }
-        Ok(Self { content, body })
+        Ok(ahead)
+    }
+
+    /// Whether the commit that is being planned may still point to it.
+    pub async fn is_good(&self, reader: &Reader) -> Answer<bool> {
+        Ok(reader.get(key::intent(self.content)).await?.is_some())
     }
 
     /// What the commit that points to the body must carry.
@@ -68,19 +76,40 @@ impl Ahead {
         StoredBody::Segments { content: self.content, length: self.body.len() as u32 }
     }
 
-    /// The commit never came: the segments are garbage.
-    pub async fn discard(self, services: &Services) -> Answer<()> {
-        services
-            .engine()
-            .run(services.deadline(), |_| async {
-                let mut plan = Plan::new(());
-                plan.delete(key::intent(self.content));
-                plan.put(key::dead_content(self.content), DeadContent::Segments.encode());
-                Ok::<_, EngineError>(plan)
-            })
-            .await?;
+    /// Gives the body up, unless a commit points to it by now.
+    pub async fn discard(mut self) -> Answer<()> {
+        give_up(&self.services, self.content).await?;
+        self.settled = true;
         Ok(())
     }
+}
+
+impl Drop for Ahead {
+    /// The client is gone. Whether the commit is under way nobody here knows; the intent does.
+    fn drop(&mut self) {
+        if self.settled {
+            return;
+        }
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let (services, content) = (self.services.clone(), self.content);
+            runtime.spawn(async move { give_up(&services, content).await });
+        }
+    }
+}
+
+async fn give_up(services: &Services, content: ContentId) -> Answer<()> {
+    services
+        .engine()
+        .run(services.deadline(), |reader| async move {
+            let mut plan = Plan::new(());
+            if reader.get(key::intent(content)).await?.is_some() {
+                plan.delete(key::intent(content));
+                plan.put(key::dead_content(content), DeadContent::Segments.encode());
+            }
+            Ok::<_, EngineError>(plan)
+        })
+        .await?;
+    Ok(())
 }
 
 /// The body of an entity that is replaced or deleted. Readers see it in their snapshot as long as they need it.

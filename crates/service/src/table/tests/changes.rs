@@ -1,3 +1,4 @@
+use futures_util::FutureExt;
 use lazuli_engine::{Key, KeyRange, Scan};
 use lazuli_model::admission::table::entity_etag;
 
@@ -117,4 +118,40 @@ async fn large_entities_and_large_groups() {
     let everything = KeyRange { start: Key::from_static(b"\x01"), end: None };
     let left = reader.scan(Scan { keys_only: true, ..Scan::of(everything) }).await.expect("a scan");
     assert!(left.items.is_empty(), "{:?}", left.items);
+}
+
+/// A client that hangs up at any moment leaves either the whole change or none of it, and no garbage for long.
+#[tokio::test]
+async fn a_large_change_may_be_dropped_anywhere() {
+    let bench = Bench::new().await;
+    let names: Vec<String> = (0..16).map(|n| format!("p{n}")).collect();
+    let whole: Vec<(&str, EdmValue)> = names.iter().map(|name| (name.as_str(), large('é', 32_000))).collect();
+    let (mut done, mut dropped) = (0, 0);
+    for polls in 0..12 {
+        let row = polls.to_string();
+        let mut work = Box::pin(bench.one(change(Op::InsertEntity, "p", &row, &whole)));
+        // Polled so many times and no more, with all the time in between that a commit needs.
+        let mut finished = false;
+        for _ in 0..polls {
+            if let Some(result) = (&mut work).now_or_never() {
+                result.expect("inserted");
+                finished = true;
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        }
+        drop(work);
+        *(if finished { &mut done } else { &mut dropped }) += 1;
+        assert!(!finished || bench.read("p", &row).await.is_ok());
+    }
+    assert!(done > 0 && dropped > 1, "{done} finished, {dropped} dropped");
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    while upkeep::sweep(&bench.services).await.expect("a sweep") > 0 {}
+    for row in bench.rows("", 1000).await.0 {
+        let row = row.strip_prefix("p/").expect("the partition");
+        assert_eq!(bench.read("p", row).await.expect("whole").properties.len(), 16);
+    }
+    let reader = bench.services.engine().reader().await.expect("a reader");
+    let intents = reader.scan(Scan::of(crate::key::intents())).await.expect("a scan");
+    assert!(intents.items.is_empty(), "{:?}", intents.items);
 }
