@@ -1,5 +1,6 @@
 //! Benchmarks, by name. Numbers mean something only on a quiet machine.
 
+mod blob;
 mod start;
 
 use crate::shell::{self, Chore, cargo};
@@ -9,7 +10,11 @@ struct Bench {
     run: fn(&[&str]) -> Chore,
 }
 
-const BENCHES: &[Bench] = &[Bench { name: "engine", run: engine }, Bench { name: "start", run: start::run }];
+const BENCHES: &[Bench] = &[
+    Bench { name: "engine", run: engine },
+    Bench { name: "start", run: start::run },
+    Bench { name: "blob", run: blob::run },
+];
 
 fn engine(arguments: &[&str]) -> Chore {
     let example = ["run", "--release", "--package", "lazuli-engine", "--example", "engine_bench", "--"];

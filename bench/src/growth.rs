@@ -1,0 +1,102 @@
+//! Cost must not grow with what is stored: the same work in a container of 10,000 blobs and of very many.
+
+use std::fmt::{self, Display, Formatter};
+use std::time::Instant;
+
+use crate::Outcome;
+use crate::bars::GROWTH_AT_MOST;
+use crate::load::{self, Done, Measured};
+use crate::options::Run;
+use crate::report::short;
+use crate::request::{Draft, Request, put_blob};
+use crate::servers::Server;
+use crate::sign::Signer;
+use crate::workload::Scene;
+use crate::workload::list::{name, pages};
+use crate::workload::transfer::content;
+
+const CONTAINER: &str = "growth";
+const FEW: usize = 10_000;
+const SIZE: usize = 1024;
+/// Of each walk: as many as there are with few.
+const PAGES: usize = 2;
+
+pub struct Growth {
+    blobs: [usize; 2],
+    rows: Vec<(&'static str, Measured, Measured)>,
+}
+
+pub async fn measure(server: &Server, run: &Run) -> Outcome<Growth> {
+    server.create_container(CONTAINER).await?;
+    let many = run.growth.max(FEW);
+    let scene = Scene { server, all: std::slice::from_ref(server), run };
+    fill(server, 0, FEW).await?;
+    let [put, get, list] = once(&scene, FEW).await?;
+    let began = Instant::now();
+    fill(server, FEW, many).await?;
+    let seconds = began.elapsed().as_secs_f64();
+    eprintln!("{} blobs in {seconds:.0} s: {:.0} /s", many - FEW, (many - FEW) as f64 / seconds);
+    let [put_many, get_many, list_many] = once(&scene, many).await?;
+    let rows =
+        vec![("put 1 KiB", put, put_many), ("get 1 KiB", get, get_many), ("list page", list, list_many)];
+    Ok(Growth { blobs: [FEW, many], rows })
+}
+
+async fn fill(server: &Server, from: usize, to: usize) -> Outcome {
+    let (signer, content) = (Signer::new(), content(SIZE));
+    let write = move |at| put_blob(&signer, &format!("/{CONTAINER}/{}", name(from + at)), content.clone());
+    load::fill(server.address(), to - from, 201, write).await
+}
+
+async fn once(scene: &Scene<'_>, blobs: usize) -> Outcome<[Measured; 3]> {
+    let signer = Signer::new();
+    let content = content(SIZE);
+    // Spread over the whole container, and never the same for two connections.
+    let spread = |connection: usize| {
+        let connections = scene.run.connections;
+        (0..FEW / connections).map(move |at| (at * connections + connection).wrapping_mul(7919) % blobs)
+    };
+    let get = |at| Draft::new("GET", &format!("/{CONTAINER}/{}", name(at))).sign(&signer);
+    let put = |at| put_blob(&signer, &format!("/{CONTAINER}/{}", name(at)), content.clone());
+    let connections = 0..scene.run.connections;
+    let gets: Vec<Vec<Request>> = connections.clone().map(|at| spread(at).map(get).collect()).collect();
+    let puts: Vec<Vec<Request>> = connections.map(|at| spread(at).map(put).collect()).collect();
+    let get = load::cycle(scene, gets, 200).await?;
+    let list = load::measure(scene, 1, |_, mut connection, until| async move {
+        let mut done = Done::default();
+        while Instant::now() < until {
+            pages(&mut connection, &format!("/{CONTAINER}"), PAGES, &mut done).await?;
+        }
+        Ok(done)
+    })
+    .await?;
+    let put = load::cycle(scene, puts, 201).await?;
+    Ok([put, get, list])
+}
+
+impl Display for Growth {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let [few, many] = self.blobs;
+        writeln!(
+            f,
+            "\n| with | {few} blobs /s | p50 ms | {many} blobs /s | p50 ms | RSS MiB | cost grows |"
+        )?;
+        writeln!(f, "|---|---|---|---|---|---|---|")?;
+        for (name, before, after) in &self.rows {
+            let milliseconds = |measured: &Measured| short(measured.percentile(0.5).as_secs_f64() * 1e3);
+            let growth = before.per_second() / after.per_second();
+            let verdict = if growth <= GROWTH_AT_MOST { "met" } else { "NOT MET" };
+            writeln!(
+                f,
+                "| {name} | {} | {} | {} | {} | {:.0} | {}x, {verdict} |",
+                short(before.per_second()),
+                milliseconds(before),
+                short(after.per_second()),
+                milliseconds(after),
+                after.cost.resident,
+                short(growth),
+            )?;
+        }
+        Ok(())
+    }
+}

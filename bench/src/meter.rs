@@ -1,0 +1,102 @@
+//! What a process costs, read from `/proc`.
+
+use std::time::{Duration, Instant};
+
+/// Of `/proc/PID/stat`; fixed at 100 on every Linux there is.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// A part of a run between [`Meter::start`] and [`Meter::stop`].
+pub struct Meter {
+    process: u32,
+    began: Instant,
+    cpu: f64,
+    own: f64,
+    machine: f64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Cost {
+    pub seconds: f64,
+    /// CPU seconds of the server.
+    pub cpu: f64,
+    /// CPU seconds of the client.
+    pub client_cpu: f64,
+    /// Cores that others kept busy meanwhile, the kernel's own threads among them.
+    pub others: f64,
+    /// Resident memory of the server at the end, in MiB.
+    pub resident: f64,
+}
+
+impl Meter {
+    pub fn start(process: u32) -> Self {
+        Self {
+            process,
+            cpu: cpu_seconds(process),
+            own: cpu_seconds(std::process::id()),
+            machine: machine_seconds(),
+            began: Instant::now(),
+        }
+    }
+
+    pub fn stop(&self) -> Cost {
+        let seconds = self.began.elapsed().as_secs_f64().max(1e-6);
+        let cpu = cpu_seconds(self.process) - self.cpu;
+        let client_cpu = cpu_seconds(std::process::id()) - self.own;
+        let machine = machine_seconds() - self.machine;
+        Cost {
+            seconds,
+            cpu,
+            client_cpu,
+            others: ((machine - cpu - client_cpu) / seconds).max(0.0),
+            resident: resident(self.process),
+        }
+    }
+}
+
+/// User and system time of all threads. The name, in parentheses, may hold spaces: fields count after it.
+fn cpu_seconds(process: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    fields.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>()
+        / TICKS_PER_SECOND
+}
+
+/// Everything but idle and waiting for the disk.
+fn machine_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let line = stat.lines().next().unwrap_or_default();
+    let busy = line
+        .split_whitespace()
+        .skip(1)
+        .take(8)
+        .enumerate()
+        .filter(|(at, _)| !matches!(at, 3 | 4))
+        .filter_map(|(_, ticks)| ticks.parse::<f64>().ok());
+    busy.sum::<f64>() / TICKS_PER_SECOND
+}
+
+fn resident(process: u32) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    line.split_whitespace().next().and_then(|kib| kib.parse::<f64>().ok()).unwrap_or_default() / 1024.0
+}
+
+/// Waits until the processes have nothing left to do of what came before: the emulator writes its whole
+/// database seconds after the last request, and that must not be counted for its neighbour.
+pub async fn quiet(processes: &[u32]) {
+    const LOOK: Duration = Duration::from_millis(250);
+    const IDLE: f64 = 0.02;
+    rustix::fs::sync();
+    let all = || processes.iter().map(|process| cpu_seconds(*process)).sum::<f64>();
+    let mut before = all();
+    let mut calm = 0;
+    for _ in 0..60 {
+        tokio::time::sleep(LOOK).await;
+        let now = all();
+        calm = if now - before <= IDLE { calm + 1 } else { 0 };
+        before = now;
+        if calm >= 2 {
+            return;
+        }
+    }
+}

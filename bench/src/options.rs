@@ -1,0 +1,71 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::bare::Bare;
+
+/// Lazuli beside Azurite and beside the limits of the machine. Numbers mean something on a quiet machine only.
+#[derive(Debug, Parser)]
+#[command(name = "lazuli-bench")]
+pub struct Options {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// The workloads of the Blob service, then whether cost grows with what is stored.
+    Blob(Run),
+    /// Only whether cost grows with what is stored.
+    Growth(Run),
+    /// A bare server, started by the benchmark itself.
+    #[command(hide = true)]
+    ServeBare { kind: Bare, directory: PathBuf },
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Run {
+    /// The binary to measure: a release build.
+    #[arg(long, value_name = "FILE")]
+    pub lazuli: PathBuf,
+    /// azurite-blob, where installed.
+    #[arg(long, value_name = "FILE")]
+    pub azurite: Option<PathBuf>,
+    /// Where the servers keep their data; on the disk whose syncs shall count.
+    #[arg(long, value_name = "DIR", default_value = "target/bench")]
+    pub directory: PathBuf,
+    /// Keep-alive connections of the client.
+    #[arg(long, default_value_t = 16)]
+    pub connections: usize,
+    /// Seconds each workload is measured.
+    #[arg(long, default_value_t = 3.0)]
+    pub seconds: f64,
+    /// Blobs in the larger listing.
+    #[arg(long, value_name = "COUNT", default_value_t = 100_000)]
+    pub list: usize,
+    /// Blobs that are there to be deleted.
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    pub delete: usize,
+    /// Blobs in the container when cost must still be what it was with 10,000; 0 leaves this out.
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000)]
+    pub growth: usize,
+    /// Only workloads whose name contains one of these.
+    #[arg(long, value_name = "TEXT", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Without the bare servers that show the limits.
+    #[arg(long)]
+    pub no_limits: bool,
+}
+
+impl Run {
+    pub fn wants(&self, workload: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|part| workload.contains(part.as_str()))
+    }
+
+    pub fn time(&self) -> Duration {
+        Duration::from_secs_f64(self.seconds.clamp(0.1, 600.0))
+    }
+}

@@ -1,0 +1,105 @@
+//! The table, and which bars were met.
+
+use std::fmt::{self, Display, Formatter};
+
+use crate::bars::BARS;
+use crate::load::Measured;
+use crate::options::Run;
+use crate::servers::Kind;
+use crate::workload::{Unit, Workload};
+
+/// Cores kept busy by others from which on a figure is marked as noisy.
+const NOISE: f64 = 0.25;
+
+struct Line {
+    workload: Workload,
+    kind: Kind,
+    measured: Measured,
+}
+
+pub struct Report {
+    heading: String,
+    lines: Vec<Line>,
+}
+
+impl Report {
+    pub fn new(run: &Run) -> Self {
+        let heading = format!(
+            "{} connections, {} s each, durable; `~`: others kept more than {NOISE} cores busy",
+            run.connections, run.seconds
+        );
+        Self { heading, lines: Vec::new() }
+    }
+
+    pub fn add(&mut self, workload: &Workload, kind: Kind, measured: Measured) {
+        let line = Line { workload: *workload, kind, measured };
+        eprintln!("{}", self.cells(&line));
+        self.lines.push(line);
+    }
+
+    fn rate(&self, workload: Workload, kind: Kind) -> Option<f64> {
+        let line = self.lines.iter().find(|line| line.workload == workload && line.kind == kind)?;
+        Some(line.measured.per_second())
+    }
+
+    fn cells(&self, line: &Line) -> String {
+        let Line { workload, kind, measured } = line;
+        let cost = &measured.cost;
+        let rate = match workload.unit() {
+            Unit::Operations => format!("{} /s", short(measured.per_second())),
+            Unit::Megabytes => format!("{} MB/s", short(measured.moved as f64 / cost.seconds / 1e6)),
+            Unit::Names => format!("{} names/s", short(measured.moved as f64 / cost.seconds)),
+        };
+        let noise = if cost.others > NOISE { "~" } else { "" };
+        let milliseconds = |part| short(measured.percentile(part).as_secs_f64() * 1e3);
+        let per_thousand = |cpu: f64| short(cpu * 1e3 / measured.operations.max(1) as f64);
+        let ratio = match (kind, self.rate(*workload, Kind::Lazuli)) {
+            (Kind::Lazuli, _) | (_, None) => String::new(),
+            (_, Some(ours)) => format!("{}x", short(ours / measured.per_second())),
+        };
+        format!(
+            "| {} | {kind} | {rate}{noise} | {} | {} | {} | {} | {:.0} | {ratio} |",
+            workload.name(),
+            milliseconds(0.5),
+            milliseconds(0.99),
+            per_thousand(cost.cpu),
+            per_thousand(cost.client_cpu),
+            cost.resident,
+        )
+    }
+}
+
+impl Display for Report {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.heading)?;
+        writeln!(
+            f,
+            "| workload | server | rate | p50 ms | p99 ms | server CPU s/1000 | client CPU s/1000 | RSS MiB | lazuli is |"
+        )?;
+        writeln!(f, "|---|---|---|---|---|---|---|---|---|")?;
+        for line in &self.lines {
+            writeln!(f, "{}", self.cells(line))?;
+        }
+        writeln!(f)?;
+        for bar in &BARS {
+            let ours = self.rate(bar.workload, Kind::Lazuli);
+            let (Some(ours), Some(theirs)) = (ours, self.rate(bar.workload, bar.against)) else { continue };
+            let ratio = ours / theirs;
+            let verdict = if ratio >= bar.at_least { "met" } else { "NOT MET" };
+            let (name, against, wanted) = (bar.workload.name(), bar.against, bar.at_least);
+            writeln!(f, "{verdict}: {name} is {}x {against}, wanted {wanted}x", short(ratio))?;
+        }
+        Ok(())
+    }
+}
+
+/// Three digits that count.
+pub fn short(number: f64) -> String {
+    match number {
+        0.0 => "0".to_owned(),
+        number if number >= 100.0 => format!("{number:.0}"),
+        number if number >= 10.0 => format!("{number:.1}"),
+        number if number >= 1.0 => format!("{number:.2}"),
+        number => format!("{number:.4}"),
+    }
+}

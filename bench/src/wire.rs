@@ -1,0 +1,191 @@
+//! One keep-alive connection: a request out, its answer in. As little work as possible, since the client
+//! shares the machine with the server.
+
+use std::io::{self, IoSlice};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::request::Request;
+
+const BUFFER: usize = 256 * 1024;
+/// Up to here head and body leave in one copy and one call.
+const JOINED: usize = 16 * 1024;
+
+pub struct Connection {
+    stream: TcpStream,
+    buffer: Box<[u8]>,
+    /// The bytes received and not yet taken are `buffer[start..end]`.
+    start: usize,
+    end: usize,
+    sent: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub etag: String,
+    /// Of the body that came.
+    pub length: u64,
+}
+
+struct Head {
+    answer: Answer,
+    chunked: bool,
+}
+
+impl Connection {
+    pub async fn open(address: std::net::SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        let buffer = vec![0; BUFFER].into_boxed_slice();
+        Ok(Self { stream, buffer, start: 0, end: 0, sent: Vec::with_capacity(JOINED) })
+    }
+
+    /// The body is counted and dropped.
+    pub async fn exchange(&mut self, request: &Request) -> io::Result<Answer> {
+        self.send(request).await?;
+        self.receive(request.answered_without_body, None).await
+    }
+
+    pub async fn exchange_into(&mut self, request: &Request, body: &mut Vec<u8>) -> io::Result<Answer> {
+        body.clear();
+        self.send(request).await?;
+        self.receive(request.answered_without_body, Some(body)).await
+    }
+
+    /// An error unless the answer is the one expected.
+    pub async fn expect(&mut self, request: &Request, status: u16) -> io::Result<Answer> {
+        let mut body = Vec::new();
+        let answer = self.exchange_into(request, &mut body).await?;
+        if answer.status == status {
+            return Ok(answer);
+        }
+        let asked = String::from_utf8_lossy(&request.head);
+        let asked = asked.lines().next().unwrap_or_default();
+        let told = String::from_utf8_lossy(&body);
+        Err(io::Error::other(format!("{asked}: {} instead of {status}: {told}", answer.status)))
+    }
+
+    async fn send(&mut self, request: &Request) -> io::Result<()> {
+        if request.body.is_empty() {
+            return self.stream.write_all(&request.head).await;
+        }
+        if request.body.len() <= JOINED {
+            self.sent.clear();
+            self.sent.extend_from_slice(&request.head);
+            self.sent.extend_from_slice(&request.body);
+            return self.stream.write_all(&self.sent).await;
+        }
+        let written =
+            self.stream.write_vectored(&[IoSlice::new(&request.head), IoSlice::new(&request.body)]).await?;
+        let of_body = written.saturating_sub(request.head.len());
+        self.stream.write_all(request.head.get(written..).unwrap_or_default()).await?;
+        self.stream.write_all(request.body.get(of_body..).unwrap_or_default()).await
+    }
+
+    async fn receive(&mut self, bodyless: bool, mut kept: Option<&mut Vec<u8>>) -> io::Result<Answer> {
+        let Head { mut answer, chunked } = self.head().await?;
+        if bodyless || matches!(answer.status, 204 | 304) {
+            answer.length = 0;
+        } else if chunked {
+            answer.length = 0;
+            loop {
+                let length = self.chunk_size().await?;
+                self.take(length, kept.as_deref_mut()).await?;
+                self.take(2, None).await?;
+                if length == 0 {
+                    break;
+                }
+                answer.length += length;
+            }
+        } else {
+            self.take(answer.length, kept).await?;
+        }
+        Ok(answer)
+    }
+
+    async fn head(&mut self) -> io::Result<Head> {
+        loop {
+            let received = self.received();
+            if let Some(at) = memchr::memmem::find(received, b"\r\n\r\n") {
+                let head = parse(received.get(..at).unwrap_or_default())?;
+                self.start += at + 4;
+                return Ok(head);
+            }
+            self.fill().await?;
+        }
+    }
+
+    async fn chunk_size(&mut self) -> io::Result<u64> {
+        loop {
+            let received = self.received();
+            if let Some(at) = memchr::memmem::find(received, b"\r\n") {
+                let line = std::str::from_utf8(received.get(..at).unwrap_or_default()).unwrap_or_default();
+                let size = u64::from_str_radix(line.trim(), 16).map_err(|_| bad("chunk size"))?;
+                self.start += at + 2;
+                return Ok(size);
+            }
+            self.fill().await?;
+        }
+    }
+
+    async fn take(&mut self, mut length: u64, mut kept: Option<&mut Vec<u8>>) -> io::Result<()> {
+        while length > 0 {
+            if self.start == self.end {
+                self.fill().await?;
+            }
+            let received = self.received();
+            let part = received.len().min(usize::try_from(length).unwrap_or(usize::MAX));
+            if let Some(kept) = kept.as_deref_mut() {
+                kept.extend_from_slice(received.get(..part).unwrap_or_default());
+            }
+            self.start += part;
+            length -= part as u64;
+        }
+        Ok(())
+    }
+
+    fn received(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+
+    async fn fill(&mut self) -> io::Result<()> {
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        } else if self.end == self.buffer.len() {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        let read = self.stream.read(self.buffer.get_mut(self.end..).unwrap_or_default()).await?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.end += read;
+        Ok(())
+    }
+}
+
+fn bad(what: &str) -> io::Error {
+    io::Error::other(format!("the answer is not HTTP: {what}"))
+}
+
+fn parse(head: &[u8]) -> io::Result<Head> {
+    let head = std::str::from_utf8(head).map_err(|_| bad("head"))?;
+    let mut lines = head.split("\r\n");
+    let status = lines.next().and_then(|line| line.get(9..12)).and_then(|status| status.parse().ok());
+    let mut answer = Answer { status: status.ok_or_else(|| bad("status"))?, etag: String::new(), length: 0 };
+    let mut chunked = false;
+    for line in lines {
+        let Some((name, value)) = line.split_once(':') else { return Err(bad("header")) };
+        let value = value.trim();
+        if name.eq_ignore_ascii_case("content-length") {
+            answer.length = value.parse().map_err(|_| bad("length"))?;
+        } else if name.eq_ignore_ascii_case("etag") {
+            value.clone_into(&mut answer.etag);
+        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+            chunked = value.eq_ignore_ascii_case("chunked");
+        }
+    }
+    Ok(Head { answer, chunked })
+}
