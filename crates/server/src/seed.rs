@@ -8,6 +8,7 @@ use lazuli_model::version::ApiVersion;
 use lazuli_service::blob::CreateContainer;
 use lazuli_service::queue::CreateQueue;
 use lazuli_service::record::container::PublicAccess;
+use lazuli_service::table::CreateTable;
 use lazuli_service::{Context, Fault, Services};
 
 use crate::config::Seed;
@@ -27,7 +28,8 @@ pub async fn create(services: &Services, seeds: &[Seed]) -> Result<(), SeedError
         match seed.service {
             Service::Blob => container(services, seed).await?,
             Service::Queue => queue(services, seed).await?,
-            Service::Table | Service::File | Service::Dfs => {
+            Service::Table => table(services, seed).await?,
+            Service::File | Service::Dfs => {
                 return Err(SeedError::NotBuilt {
                     service: service_name(seed.service),
                     name: seed.name.clone(),
@@ -40,6 +42,15 @@ pub async fn create(services: &Services, seeds: &[Seed]) -> Result<(), SeedError
 
 fn refused(seed: &Seed, reason: String) -> SeedError {
     SeedError::Refused { account: seed.account.clone(), name: seed.name.clone(), reason }
+}
+
+async fn table(services: &Services, seed: &Seed) -> Result<(), SeedError> {
+    let context = Context { account: seed.account.clone(), version: ApiVersion::NEWEST };
+    match (CreateTable { table: seed.name.clone() }).execute(services, &context).await {
+        Ok(()) => Ok(()),
+        Err(Fault(failure)) if failure.code == ErrorCode::TableAlreadyExists => Ok(()),
+        Err(Fault(failure)) => Err(refused(seed, failure.to_string())),
+    }
 }
 
 async fn queue(services: &Services, seed: &Seed) -> Result<(), SeedError> {
