@@ -2,6 +2,7 @@
 
 mod bench;
 mod ci;
+mod fuzz;
 mod paths;
 mod server;
 mod shell;
@@ -13,6 +14,7 @@ const USAGE: &str = "\
 cargo xtask test [STEP...]    everything that must pass, or only the steps named
 cargo xtask ci                fmt check, clippy with warnings denied, then test
 cargo xtask bench [NAME] [-- ARGS]
+cargo xtask fuzz [SECONDS] [TARGET...]
 cargo xtask chaos [ARGS]      the server under fire; --long for hours of it, --list for the cases
 cargo xtask steps             the steps of test
 ";
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
         ["test", steps @ ..] => steps::run(steps),
         ["ci"] => ci::run(),
         ["bench", rest @ ..] => bench::run(rest),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
         ["chaos", rest @ ..] => steps::chaos::with(rest),
         ["steps"] => {
             print!("{}", steps::list());

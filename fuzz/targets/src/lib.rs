@@ -1,0 +1,42 @@
+//! What is thrown at the decoders, and what must then hold. Each target takes any bytes and panics when a promise is
+//! broken; a refusal is never a fault. libFuzzer drives them from `fuzz/`, a seeded mutator from this crate's test.
+
+// A broken promise is a panic here: that is what both drivers look for.
+#![allow(clippy::unwrap_used)]
+
+mod address;
+pub mod credentials;
+mod document;
+mod fields;
+mod header;
+pub mod mutate;
+mod record;
+mod recovery;
+pub mod request;
+
+pub struct Target {
+    pub name: &'static str,
+    pub run: fn(&[u8]),
+    /// Mutated inputs in a run of the test; what costs a directory or an engine gets fewer.
+    pub rounds: u32,
+}
+
+pub const TARGETS: &[Target] = &[
+    Target { name: "address", run: address::run, rounds: 20_000 },
+    Target { name: "credentials", run: credentials::run, rounds: 4_000 },
+    Target { name: "document", run: document::run, rounds: 10_000 },
+    Target { name: "header", run: header::run, rounds: 20_000 },
+    Target { name: "record", run: record::run, rounds: 20_000 },
+    Target { name: "recovery", run: recovery::run, rounds: 20 },
+    Target { name: "request", run: request::run, rounds: 400 },
+];
+
+pub fn target(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}
+
+/// For drivers that know the name only.
+pub fn drive(name: &str, data: &[u8]) {
+    let target = target(name).unwrap_or_else(|| panic!("no target {name}"));
+    (target.run)(data);
+}
