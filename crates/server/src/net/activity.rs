@@ -46,7 +46,8 @@ impl Activity {
         self.start + Duration::from_millis(self.since.load(Ordering::Relaxed))
     }
 
-    pub fn idle_for(&self, least: Duration) -> bool {
-        self.phase() == Phase::Idle && self.since().elapsed() >= least
+    /// In this phase for so long already.
+    pub fn has_been(&self, phase: Phase, least: Duration) -> bool {
+        self.phase() == phase && self.since().elapsed() >= least
     }
 }

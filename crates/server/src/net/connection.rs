@@ -26,7 +26,7 @@ use tokio_rustls::server::TlsStream;
 use super::activity::{Activity, Phase};
 use super::body::{Finished, Tracked};
 use super::guarded::Guarded;
-use super::limits::{HANDSHAKE_PATIENCE, MAX_BUFFER, MAX_HEAD, MAX_HEADERS, PRESSURE_IDLE};
+use super::limits::{HANDSHAKE_PATIENCE, MAX_BUFFER, MAX_HEAD, MAX_HEADERS, PRESSURE_HEAD, PRESSURE_IDLE};
 
 /// First byte of a TLS record that opens a handshake; no HTTP method begins with it.
 const TLS_HANDSHAKE: u8 = 0x16;
@@ -35,7 +35,8 @@ const TLS_HANDSHAKE: u8 = 0x16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {
     Open,
-    /// Room is short: who has been idle for a while should leave. The number only makes each call a change.
+    /// Room is short: who has been idle for a while, or does not finish its request's head, should leave. The number
+    /// only makes each call a change.
     Pressure(u64),
     /// Finish what is under way and leave.
     Draining,
@@ -121,7 +122,9 @@ pub async fn serve<A: Answering>(
                 let now = if changed.is_ok() { *traffic.borrow_and_update() } else { Traffic::Draining };
                 leaving = match now {
                     Traffic::Open => false,
-                    Traffic::Pressure(_) => activity.idle_for(PRESSURE_IDLE),
+                    // Nothing was asked yet, so nothing is lost.
+                    Traffic::Pressure(_) if activity.has_been(Phase::Head, PRESSURE_HEAD) => return,
+                    Traffic::Pressure(_) => activity.has_been(Phase::Idle, PRESSURE_IDLE),
                     Traffic::Draining => true,
                 };
                 if leaving {

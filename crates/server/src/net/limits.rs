@@ -15,9 +15,10 @@ pub const HEAD_PATIENCE: Duration = Duration::from_secs(30);
 pub const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(30);
 /// Without the client taking a byte of the answer.
 pub const WRITE_PATIENCE: Duration = Duration::from_secs(120);
-/// How long a full house waits before idle connections are asked to leave, and how idle they must be.
+/// How long a full house waits before connections are asked to leave: idle ones, and heads that do not come to an end.
 pub const PRESSURE_AFTER: Duration = Duration::from_millis(50);
 pub const PRESSURE_IDLE: Duration = Duration::from_secs(1);
+pub const PRESSURE_HEAD: Duration = Duration::from_secs(3);
 
 /// Descriptors that are not client connections: listeners, data files, logs, the runtime's own.
 const RESERVED_DESCRIPTORS: u64 = 96;
