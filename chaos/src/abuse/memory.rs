@@ -24,13 +24,13 @@ pub async fn run(options: &Options) -> Trial<String> {
     prepare(&server).await?;
     let before = server.peak_memory();
     // The long run sends everything, which is 20 GB; the short one leaves when its time is over.
-    let end = Instant::now() + Duration::from_secs(if options.long { 1800 } else { 8 });
+    let end = Instant::now() + Duration::from_secs(if options.long { 1800 } else { 4 });
     let mut uploads = JoinSet::new();
     let part = blob::content(1, 256 << 10);
     for number in 0..UPLOADS {
         uploads.spawn(upload(server.blob, number, part.clone(), end));
     }
-    let watch = Instant::now() + Duration::from_secs(if options.long { 60 } else { 6 });
+    let watch = Instant::now() + Duration::from_secs(if options.long { 60 } else { 4 });
     let mut times = ordinary(server.blob, 4, watch).await?;
     let (mut sent, mut finished) = (0, 0);
     while let Some(upload) = uploads.join_next().await {

@@ -70,9 +70,10 @@ pub async fn run(options: &Options) -> Trial<String> {
 
 async fn open(address: SocketAddr, number: u64) -> Option<(TcpStream, Habit)> {
     let mut stream = timeout(Duration::from_secs(10), connect(address)).await.ok()?.ok()?;
-    let habit = match number % 4 {
-        0 | 1 => Habit::Head,
-        2 => Habit::Silence,
+    // More heads and bodies than a server takes connections by default: some must be made to leave.
+    let habit = match number % 8 {
+        0..=5 => Habit::Head,
+        6 => Habit::Silence,
         _ => Habit::Body,
     };
     let opening = match habit {
