@@ -48,7 +48,7 @@ async fn delete_some(services: &Services, messages: Generation, slots: &[Slot]) 
 }
 
 /// All queues from end to end, for those where no consumer comes by.
-pub(crate) async fn walk(services: &Services) -> Answer<()> {
+pub async fn walk(services: &Services) -> Answer<()> {
     let mut after = None;
     loop {
         let reader = services.engine().reader().await?;

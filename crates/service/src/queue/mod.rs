@@ -24,6 +24,7 @@ pub use clear_messages::ClearMessages;
 pub use create_queue::{CreateQueue, QueueCreated};
 pub use delete_message::DeleteMessage;
 pub use delete_queue::DeleteQueue;
+pub use expiry::walk as delete_expired;
 pub use get_messages::GetMessages;
 pub use get_queue_metadata::{GetQueueAcl, GetQueueMetadata, QueueMetadata};
 pub use hand::Hands;

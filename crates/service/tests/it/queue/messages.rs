@@ -199,3 +199,19 @@ async fn peek_and_get_see_through_a_window_of_vanished_messages() {
     assert_eq!(bench.texts(32).await, ["599"]);
     assert_eq!(bench.count().await, 1);
 }
+
+#[tokio::test]
+async fn where_nobody_comes_by_the_expired_are_deleted_all_the_same() {
+    let bench = Bench::new().await;
+    for _ in 0..1200 {
+        bench.put_with("short", 0, Some(10)).await.expect("put");
+    }
+    bench.put_with(&"long ".repeat(1000), 5, Some(10)).await.expect("put");
+    bench.put_with("ever", 0, None).await.expect("put");
+    lazuli_service::queue::delete_expired(&bench.services).await.expect("too early");
+    assert_eq!(bench.rest().await.len(), 2 * 1202 + 1);
+    bench.advance(10);
+    lazuli_service::queue::delete_expired(&bench.services).await.expect("in time");
+    assert_eq!(bench.rest().await.len(), 2);
+    assert_eq!(bench.texts(32).await, ["ever"]);
+}
