@@ -11,7 +11,7 @@ mod fields;
 mod header;
 pub mod mutate;
 mod record;
-mod recovery;
+pub mod recovery;
 pub mod request;
 
 pub struct Target {
@@ -26,7 +26,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "credentials", run: credentials::run, rounds: 4_000 },
     Target { name: "document", run: document::run, rounds: 10_000 },
     Target { name: "header", run: header::run, rounds: 20_000 },
-    Target { name: "record", run: record::run, rounds: 20_000 },
+    Target { name: "record", run: record::run, rounds: 6_000 },
     Target { name: "recovery", run: recovery::run, rounds: 20 },
     Target { name: "request", run: request::run, rounds: 400 },
 ];

@@ -46,6 +46,11 @@ fn name(number: usize) -> Key {
 }
 
 pub fn run(data: &[u8]) {
+    let _ = opens(data);
+}
+
+/// Whether the directory was opened in spite of the changes.
+pub fn opens(data: &[u8]) -> bool {
     static WRITTEN: OnceLock<Written> = OnceLock::new();
     let written = WRITTEN.get_or_init(|| {
         // fjall panics over some damage, and the engine makes an error of that; libFuzzer's hook would end us first.
@@ -62,7 +67,7 @@ pub fn run(data: &[u8]) {
     let left = &written.left[usize::from(ending & 1)];
     let directory = TempDir::with_prefix("lazuli-fuzz-").unwrap();
     restore(left, directory.path(), changes);
-    written.runtime.block_on(read(directory.path(), left, changes.len() < CHANGE));
+    written.runtime.block_on(read(directory.path(), left, changes.len() < CHANGE))
 }
 
 async fn fill(clean: bool) -> Left {
@@ -144,10 +149,13 @@ fn restore(left: &Left, directory: &Path, changes: &[u8]) {
     }
 }
 
-async fn read(directory: &Path, left: &Left, whole: bool) {
+async fn read(directory: &Path, left: &Left, whole: bool) -> bool {
     let engine = match Engine::open(directory, options(), Host::real()) {
         Ok(engine) => engine,
-        Err(refusal) => return assert!(!whole, "an intact directory is refused: {refusal}"),
+        Err(refusal) => {
+            assert!(!whole, "an intact directory is refused: {refusal}");
+            return false;
+        }
     };
     let reader = engine.reader().await.unwrap();
     let mut missing = None;
@@ -168,4 +176,5 @@ async fn read(directory: &Path, left: &Left, whole: bool) {
         Ok(bytes) => assert!(bytes == payload(), "a chunk that nobody wrote"),
         Err(error) => assert!(!whole, "an intact chunk cannot be read: {error}"),
     }
+    true
 }

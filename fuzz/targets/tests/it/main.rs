@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use lazuli_fuzz_targets::mutate::Mutator;
-use lazuli_fuzz_targets::{credentials, request, target};
+use lazuli_fuzz_targets::{credentials, recovery, request, target};
 
 fn read_all(directory: &Path) -> Vec<Vec<u8>> {
     let mut paths: Vec<_> = fs::read_dir(directory)
@@ -82,6 +82,14 @@ fn seeds_get_through() {
         let accepted = credentials::accepted(&seed("credentials", name));
         assert!(accepted >= least, "{name}: {accepted} accepted");
     }
+}
+
+/// Damage that is never noticed, or always, would show nothing.
+#[test]
+fn some_damage_is_refused_and_some_is_survived() {
+    let names = (0..8).flat_map(|number| [format!("flip_{number}"), format!("cut_{number}")]);
+    let opened = names.filter(|name| recovery::opens(&seed("recovery", name))).count();
+    assert!((1..16).contains(&opened), "{opened} of 16 opened");
 }
 
 #[test]
