@@ -101,7 +101,8 @@ impl Engine {
             return Err(Refusal::Error(EngineError::Unavailable(reason)));
         }
         // The last space is for deletes: a full disk would stop the engine for good.
-        if !gives_back(&txn) && self.inner.core.extents.is_low() {
+        let extents = &self.inner.core.extents;
+        if extents.is_full() || (!gives_back(&txn) && extents.is_low()) {
             return Err(Refusal::Error(EngineError::OutOfSpace));
         }
         if !txn.publish.is_empty() {

@@ -133,6 +133,9 @@ impl Extents {
             if store.collector.stopping() || store.failed().is_some() {
                 break;
             }
+            if store.is_full() {
+                return Err(EngineError::OutOfSpace);
+            }
             self.empty(store, number, commit)?;
             store.trim();
         }

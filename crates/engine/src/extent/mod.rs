@@ -314,6 +314,14 @@ impl Extents {
         }
     }
 
+    /// No commit should be taken at all.
+    pub(crate) fn is_full(&self) -> bool {
+        match &*self.0 {
+            Kind::Memory(_) => false,
+            Kind::File(store) => store.is_full(),
+        }
+    }
+
     /// Why the extents take no more writes: a write or a sync failed. The engine must stop then, too.
     pub(crate) fn failed(&self) -> Option<&'static str> {
         match &*self.0 {

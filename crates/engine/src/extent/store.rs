@@ -39,6 +39,8 @@ const READ_AT_ONCE: usize = 256 << 10;
 
 /// How often the free space is looked at.
 const SPACE_POLL: Duration = Duration::from_millis(50);
+/// Left alone by everybody: what the log may grow by before the space is looked at again.
+const FULL: u64 = 4 << 20;
 
 static ZEROS: [u8; PAGE] = [0; PAGE];
 
@@ -54,8 +56,8 @@ pub(super) struct FileExtents {
     salt: u64,
     failed: OnceLock<&'static str>,
     clock: AtomicU64,
-    /// When the free space was last looked at, and whether it was low.
-    low: Mutex<Option<(Instant, bool)>>,
+    /// When the free space was last looked at, and how many bytes it was.
+    space: Mutex<Option<(Instant, u64)>>,
 }
 
 impl FileExtents {
@@ -109,7 +111,7 @@ impl FileExtents {
             salt,
             failed: OnceLock::new(),
             clock: AtomicU64::new(0),
-            low: Mutex::default(),
+            space: Mutex::default(),
         };
         store.go_on();
         Ok(store)
@@ -136,12 +138,25 @@ impl FileExtents {
 
     /// Less than half of the reserve is left: what is left is for those who give something back.
     pub fn is_low(&self) -> bool {
-        let mut low = self.low.lock();
-        if low.is_none_or(|(at, _)| at.elapsed() > SPACE_POLL) {
-            let available = self.dir.available().unwrap_or(u64::MAX);
-            *low = Some((Instant::now(), available < self.options.reserve_bytes / 2));
+        self.space() < self.options.reserve_bytes / 2
+    }
+
+    /// Not even a deletion finds room in the log. To try would stop the engine for good; to wait does not.
+    pub fn is_full(&self) -> bool {
+        self.space() < (self.options.reserve_bytes / 16).min(FULL)
+    }
+
+    /// A disk that cannot be asked is taken for a large one: the write itself will tell.
+    fn space(&self) -> u64 {
+        let mut space = self.space.lock();
+        match *space {
+            Some((at, bytes)) if at.elapsed() <= SPACE_POLL => bytes,
+            _ => {
+                let bytes = self.dir.available().unwrap_or(u64::MAX);
+                *space = Some((Instant::now(), bytes));
+                bytes
+            }
         }
-        low.is_some_and(|(_, low)| low)
     }
 
     pub fn failed(&self) -> Option<&'static str> {
