@@ -19,7 +19,8 @@ pub struct Case {
 impl Case {
     /// What was found, in a few words. A case that finds no end has failed.
     pub async fn run(&self, options: &Options) -> Trial<String> {
-        let patience = Duration::from_secs(if options.long { 3600 } else { 180 });
+        let wanted = options.cycles * 3 + options.rounds * options.seconds * 5;
+        let patience = Duration::from_secs(wanted + if options.long { 3600 } else { 120 });
         match tokio::time::timeout(patience, (self.start)(options)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(format!("no end after {} s", patience.as_secs())),

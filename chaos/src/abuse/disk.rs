@@ -48,6 +48,10 @@ pub async fn run(options: &Options) -> Trial<String> {
     }
     server.must_run()?;
 
+    // Not even a deletion can be written down: refused, and the server lives.
+    refused(&Client::new(server.blob).must(&blob::delete("large/0")).await?)?;
+    server.must_run().map_err(|reason| format!("a deletion on a full disk: {reason}"))?;
+
     // A crash on a full disk.
     server.kill();
     server = launch.start().map_err(|reason| format!("starting on a full disk: {reason}"))?;
