@@ -84,15 +84,19 @@ impl Display for Growth {
         writeln!(f, "|---|---|---|---|---|---|---|")?;
         for (name, before, after) in &self.rows {
             let milliseconds = |measured: &Measured| short(measured.percentile(0.5).as_secs_f64() * 1e3);
+            let cpu =
+                |measured: &Measured| short(measured.cost.cpu * 1e3 / measured.operations.max(1) as f64);
             let growth = before.per_second() / after.per_second();
             let verdict = if growth <= GROWTH_AT_MOST { "met" } else { "NOT MET" };
             writeln!(
                 f,
-                "| {name} | {} | {} | {} | {} | {:.0} | {}x, {verdict} |",
+                "| {name} | {} | {} | {} | {} | {} | {} | {:.0} | {}x, {verdict} |",
                 short(before.per_second()),
                 milliseconds(before),
+                cpu(before),
                 short(after.per_second()),
                 milliseconds(after),
+                cpu(after),
                 after.cost.resident,
                 short(growth),
             )?;

@@ -45,7 +45,7 @@ pub enum Unit {
 impl Workload {
     /// Deletion before the listings: the emulator's cost of a deletion grows with everything it holds.
     pub fn all(run: &Run) -> Vec<Self> {
-        vec![
+        let mut all = vec![
             Self::PutBlob(1 << 10),
             Self::PutBlob(64 << 10),
             Self::PutBlob(4 << 20),
@@ -61,7 +61,9 @@ impl Workload {
             Self::DeleteBlob,
             Self::List(10_000.min(run.list)),
             Self::List(run.list),
-        ]
+        ];
+        all.dedup();
+        all
     }
 
     pub fn name(self) -> String {
