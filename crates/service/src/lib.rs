@@ -39,7 +39,7 @@ pub struct ServiceOptions {
 
 impl Default for ServiceOptions {
     fn default() -> Self {
-        Self { upload_memory: 64 * 1024 * 1024, commit_patience: Duration::from_secs(30) }
+        Self { upload_memory: 40 * 1024 * 1024, commit_patience: Duration::from_secs(30) }
     }
 }
 
