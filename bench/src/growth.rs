@@ -77,11 +77,9 @@ async fn once(scene: &Scene<'_>, blobs: usize) -> Outcome<[Measured; 3]> {
 impl Display for Growth {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let [few, many] = self.blobs;
-        writeln!(
-            f,
-            "\n| with | {few} blobs /s | p50 ms | {many} blobs /s | p50 ms | RSS MiB | cost grows |"
-        )?;
-        writeln!(f, "|---|---|---|---|---|---|---|")?;
+        let columns = "/s | p50 ms | CPU s/1000";
+        writeln!(f, "\n| with | {few} blobs {columns} | {many} blobs {columns} | RSS MiB | cost grows |")?;
+        writeln!(f, "|---|---|---|---|---|---|---|---|---|")?;
         for (name, before, after) in &self.rows {
             let milliseconds = |measured: &Measured| short(measured.percentile(0.5).as_secs_f64() * 1e3);
             let cpu =
