@@ -44,6 +44,11 @@ pub fn put_container<T>(
     plan.put(key::container(account, name), record.stored().encode());
 }
 
+pub fn delete_container<T>(plan: &mut Plan<T>, account: &str, name: &str, permit: Permit) {
+    let Permit { .. } = permit;
+    plan.delete(key::container(account, name));
+}
+
 pub async fn find_blob(reader: &Reader, generation: Generation, name: &str) -> Answer<Option<BlobRecord>> {
     decode_blob(reader.get(key::blob(generation, name)).await?)
 }

@@ -25,9 +25,10 @@ impl DeleteContainer {
                 let row = Op::DeleteContainer.row();
                 let admitted =
                     admit(row, &input.preconditions, Kind::Container, found, now, context.version)?;
-                let record = admitted.into_record().ok_or(ErrorCode::ContainerNotFound)?;
+                let (record, permit) = admitted.into_parts();
+                let record = record.ok_or(ErrorCode::ContainerNotFound)?;
                 let mut plan = Plan::new(());
-                plan.delete(key::container(&context.account, &input.container));
+                store::delete_container(&mut plan, &context.account, &input.container, permit);
                 plan.put(key::dead_generation(record.fields.generation), Value::new());
                 Ok::<_, Fault>(plan)
             })

@@ -29,6 +29,7 @@ pub async fn sweep(services: &Services, id: ContentId, dead: DeadContent) -> Ans
     match dead {
         DeadContent::Pieces(pieces) => release_listed(services, id, &pieces).await,
         DeadContent::Segments => {
+            adopt(services, id).await?;
             while delete_segments(services, id, false).await? {}
             finish(services, id).await
         }

@@ -200,3 +200,36 @@ async fn a_download_outlives_what_it_reads() {
     bench.sweep().await;
     assert_eq!(bench.services.engine().extents().stats().live_bytes, 0);
 }
+
+/// More blocks than one commit takes: the manifest is written ahead, the stage is cleared later, and a second list
+/// borrows from the first.
+#[tokio::test]
+async fn a_long_block_list_is_still_one_step() {
+    const COUNT: usize = 12_000;
+    let bench = Bench::new().await;
+    let ids: Vec<String> = (0..COUNT).map(|number| format!("{number:06}")).collect();
+    for (number, id) in ids.iter().enumerate() {
+        bench.put_block("b", id, &[number as u8, (number >> 8) as u8]).await.unwrap();
+    }
+    bench.put_block("b", "unused", b"never listed").await.unwrap();
+    let all: Vec<_> = ids.iter().map(|id| (BlockSource::Latest, id.as_str())).collect();
+    bench.put_block_list("b", &all).await.unwrap();
+    let expected: Vec<u8> = (0..COUNT).flat_map(|number| [number as u8, (number >> 8) as u8]).collect();
+    assert!(bench.get("b", None).await.unwrap() == expected);
+
+    // The first list lives on as the parent of the second, also when it is dead and swept in between.
+    let snapshot = bench.snapshot("b").await.unwrap();
+    let mut again: Vec<_> = ids[..9_000].iter().map(|id| (BlockSource::Committed, id.as_str())).collect();
+    bench.put_block("b", "000000", b"new").await.unwrap();
+    again.push((BlockSource::Uncommitted, "000000"));
+    bench.put_block_list("b", &again).await.unwrap();
+    bench.delete("b", Some(snapshot), None).await.unwrap();
+    bench.sweep().await;
+    assert!(bench.get("b", None).await.unwrap() == [&expected[..18_000], b"new"].concat());
+    let part = bench.open("b", None, Some("bytes=17990-18002")).await.unwrap();
+    assert!(drain(part).await.unwrap() == [&expected[17_990..18_000], b"new"].concat());
+
+    bench.delete("b", None, None).await.unwrap();
+    bench.sweep().await;
+    assert_eq!(bench.keys().await, vec!["cacct\\x00c".to_owned()], "keys left behind");
+}
