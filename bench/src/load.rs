@@ -16,7 +16,7 @@ use crate::workload::Scene;
 
 pub struct Measured {
     pub operations: u64,
-    /// Bytes or names that all operations moved; 0 when only operations count.
+    /// Bytes, names or entities that all operations moved; 0 when only operations count.
     pub moved: u64,
     pub cost: Cost,
     /// Of each operation, sorted.
@@ -31,6 +31,11 @@ impl Measured {
 
     pub fn per_second(&self) -> f64 {
         self.operations as f64 / self.cost.seconds
+    }
+
+    /// Seconds that an operation took.
+    pub fn mean(&self) -> f64 {
+        self.latencies.iter().sum::<Duration>().as_secs_f64() / self.operations.max(1) as f64
     }
 }
 

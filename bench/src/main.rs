@@ -6,7 +6,6 @@
 
 mod bare;
 mod bars;
-mod growth;
 mod load;
 mod meter;
 mod options;
@@ -20,10 +19,11 @@ mod workload;
 use std::process::ExitCode;
 
 use clap::Parser;
+use tokio::runtime::Runtime;
 
 use options::{Command, Options, Run};
 use report::Report;
-use servers::Server;
+use servers::{Server, Service};
 use workload::{Scene, Workload};
 
 #[global_allocator]
@@ -34,8 +34,9 @@ pub type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() -> ExitCode {
     let done = match Options::parse().command {
-        Command::Blob(run) => blob(&run),
-        Command::Growth(run) => growth_only(&run),
+        Command::Blob(run) => measure(Service::Blob, &run),
+        Command::Queue(run) => measure(Service::Queue, &run),
+        Command::Table(run) => measure(Service::Table, &run),
         Command::ServeBare { kind, directory } => bare::serve(kind, &directory),
     };
     match done {
@@ -48,45 +49,40 @@ fn main() -> ExitCode {
 }
 
 /// One thread: the client must leave the second core to the server.
-fn client() -> std::io::Result<tokio::runtime::Runtime> {
+fn client() -> std::io::Result<Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
-fn blob(run: &Run) -> Outcome {
+fn measure(service: Service, run: &Run) -> Outcome {
     let client = client()?;
-    let servers = servers::start(run)?;
+    let wanted = Workload::all(service, run).into_iter().filter(|workload| run.wants(&workload.name()));
+    let wanted: Vec<Workload> = wanted.collect();
+    if !wanted.is_empty() {
+        print!("{}", compare(service, run, &wanted, &client)?);
+    }
+    if run.growth > 0 && run.wants("growth") && service != Service::Table {
+        // On a server of its own: what the workloads left behind must not count.
+        let server = Server::lazuli(run, service)?;
+        client.block_on(server.prepare(service))?;
+        print!("{}", client.block_on(workload::growth(service, &server, run))?);
+    }
+    Ok(())
+}
+
+fn compare(service: Service, run: &Run, wanted: &[Workload], client: &Runtime) -> Outcome<Report> {
+    let servers = servers::start(run, service)?;
     for server in &servers {
-        client.block_on(server.prepare())?;
+        client.block_on(server.prepare(service))?;
     }
     let mut report = Report::new(run);
-    for workload in Workload::all(run) {
-        if !run.wants(&workload.name()) {
-            continue;
-        }
+    for workload in wanted {
         for server in servers.iter().filter(|server| workload.suits(server.kind())) {
             let scene = Scene { server, all: &servers, run };
             let measured = client
                 .block_on(workload.run(&scene))
                 .map_err(|error| format!("{} on {}: {error}", workload.name(), server.kind()))?;
-            report.add(&workload, server.kind(), measured);
+            report.add(workload, server.kind(), measured);
         }
     }
-    drop(servers);
-    print!("{report}");
-    if run.growth > 0 && run.wants("growth") {
-        print!("{}", grow(run, &client)?);
-    }
-    Ok(())
-}
-
-fn growth_only(run: &Run) -> Outcome {
-    print!("{}", grow(run, &client()?)?);
-    Ok(())
-}
-
-/// On a server of its own: what the workloads left behind must not count.
-fn grow(run: &Run, client: &tokio::runtime::Runtime) -> Outcome<growth::Growth> {
-    let server = Server::lazuli(run)?;
-    client.block_on(server.prepare())?;
-    client.block_on(growth::measure(&server, run))
+    Ok(report)
 }

@@ -19,8 +19,10 @@ pub struct Options {
 pub enum Command {
     /// The workloads of the Blob service, then whether cost grows with what is stored.
     Blob(Run),
-    /// Only whether cost grows with what is stored.
-    Growth(Run),
+    /// The workloads of the Queue service, then whether cost grows with the messages of a queue.
+    Queue(Run),
+    /// The workloads of the Table service.
+    Table(Run),
     /// A bare server, started by the benchmark itself.
     #[command(hide = true)]
     ServeBare { kind: Bare, directory: PathBuf },
@@ -31,7 +33,7 @@ pub struct Run {
     /// The binary to measure: a release build.
     #[arg(long, value_name = "FILE")]
     pub lazuli: PathBuf,
-    /// azurite-blob, where installed.
+    /// azurite, where installed; a node beside it is the one that runs it.
     #[arg(long, value_name = "FILE")]
     pub azurite: Option<PathBuf>,
     /// Where the servers keep their data; on the disk whose syncs shall count.
@@ -49,10 +51,17 @@ pub struct Run {
     /// Blobs that are there to be deleted.
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     pub delete: usize,
-    /// Blobs in the container when cost must still be what it was with 10,000; 0 leaves this out.
+    /// Messages in the queue from which they are taken.
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    pub depth: usize,
+    /// Entities in the partition that is filtered.
+    #[arg(long, value_name = "COUNT", default_value_t = 100_000)]
+    pub partition: usize,
+    /// Blobs in the container when cost must still be what it was with 10,000, and messages in the queue when it
+    /// must still be what it was with 100; 0 leaves this out.
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000)]
     pub growth: usize,
-    /// Only workloads whose name contains one of these.
+    /// Only workloads whose name contains one of these; `growth` is one.
     #[arg(long, value_name = "TEXT", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Without the bare servers that show the limits.

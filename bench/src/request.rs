@@ -18,19 +18,44 @@ pub struct Request {
     pub answered_without_body: bool,
 }
 
-/// A request in the making. Paths consist of letters, digits, `-`, `.` and `/` only.
+impl Request {
+    /// Method and address, for a person.
+    pub fn line(&self) -> String {
+        let head = String::from_utf8_lossy(&self.head);
+        head.lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// The same head before another body of the same length.
+    pub fn with_body(&self, body: Bytes) -> Self {
+        debug_assert_eq!(body.len(), self.body.len());
+        Self { body, ..self.clone() }
+    }
+}
+
+/// A request in the making. Paths are written as they are sent.
 pub struct Draft<'a> {
     method: &'static str,
     path: &'a str,
     query: Vec<(&'a str, &'a str)>,
     headers: Vec<(&'a str, &'a str)>,
     if_match: &'a str,
+    content_type: &'a str,
+    accept: &'a str,
     body: Bytes,
 }
 
 impl<'a> Draft<'a> {
     pub fn new(method: &'static str, path: &'a str) -> Self {
-        Self { method, path, query: Vec::new(), headers: Vec::new(), if_match: "", body: Bytes::new() }
+        Self {
+            method,
+            path,
+            query: Vec::new(),
+            headers: Vec::new(),
+            if_match: "",
+            content_type: "",
+            accept: "",
+            body: Bytes::new(),
+        }
     }
 
     pub fn query(mut self, name: &'a str, value: &'a str) -> Self {
@@ -38,7 +63,7 @@ impl<'a> Draft<'a> {
         self
     }
 
-    /// A header whose name begins with `x-ms-`.
+    /// Its name begins with `x-ms-`, since it is signed; the Table service signs none of these.
     pub fn header(mut self, name: &'a str, value: &'a str) -> Self {
         self.headers.push((name, value));
         self
@@ -54,6 +79,21 @@ impl<'a> Draft<'a> {
         self
     }
 
+    pub fn typed_body(mut self, content_type: &'a str, body: Bytes) -> Self {
+        self.content_type = content_type;
+        self.body(body)
+    }
+
+    /// As the clients of the Table service ask.
+    pub fn json(self, body: Bytes) -> Self {
+        self.accept_json().typed_body("application/json", body)
+    }
+
+    pub fn accept_json(mut self) -> Self {
+        self.accept = "application/json;odata=minimalmetadata";
+        self
+    }
+
     pub fn sign(mut self, signer: &Signer) -> Request {
         let date = http_date(SystemTime::now());
         let mut headers: Vec<(&str, &str)> = self.headers;
@@ -63,6 +103,7 @@ impl<'a> Draft<'a> {
         let authorization = signer.authorization(&Signed {
             method: self.method,
             length: self.body.len(),
+            content_type: self.content_type,
             if_match: self.if_match,
             range: "",
             headers: &headers,
@@ -78,8 +119,10 @@ impl<'a> Draft<'a> {
         for (name, value) in &headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
-        if !self.if_match.is_empty() {
-            head.push_str(&format!("If-Match: {}\r\n", self.if_match));
+        let further =
+            [("If-Match", self.if_match), ("Content-Type", self.content_type), ("Accept", self.accept)];
+        for (name, value) in further.into_iter().filter(|(_, value)| !value.is_empty()) {
+            head.push_str(&format!("{name}: {value}\r\n"));
         }
         if !matches!(self.method, "GET" | "HEAD") {
             head.push_str(&format!("Content-Length: {}\r\n", self.body.len()));

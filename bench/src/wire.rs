@@ -27,6 +27,9 @@ pub struct Answer {
     pub etag: String,
     /// Of the body that came.
     pub length: u64,
+    /// Keys at which a query of the Table service goes on; empty at its end.
+    pub next_partition: String,
+    pub next_row: String,
 }
 
 struct Head {
@@ -61,8 +64,7 @@ impl Connection {
         if answer.status == status {
             return Ok(answer);
         }
-        let asked = String::from_utf8_lossy(&request.head);
-        let asked = asked.lines().next().unwrap_or_default();
+        let asked = request.line();
         let told = String::from_utf8_lossy(&body);
         Err(io::Error::other(format!("{asked}: {} instead of {status}: {told}", answer.status)))
     }
@@ -174,7 +176,13 @@ fn parse(head: &[u8]) -> io::Result<Head> {
     let head = std::str::from_utf8(head).map_err(|_| bad("head"))?;
     let mut lines = head.split("\r\n");
     let status = lines.next().and_then(|line| line.get(9..12)).and_then(|status| status.parse().ok());
-    let mut answer = Answer { status: status.ok_or_else(|| bad("status"))?, etag: String::new(), length: 0 };
+    let mut answer = Answer {
+        status: status.ok_or_else(|| bad("status"))?,
+        etag: String::new(),
+        length: 0,
+        next_partition: String::new(),
+        next_row: String::new(),
+    };
     let mut chunked = false;
     for line in lines {
         let Some((name, value)) = line.split_once(':') else { return Err(bad("header")) };
@@ -185,6 +193,10 @@ fn parse(head: &[u8]) -> io::Result<Head> {
             value.clone_into(&mut answer.etag);
         } else if name.eq_ignore_ascii_case("transfer-encoding") {
             chunked = value.eq_ignore_ascii_case("chunked");
+        } else if name.eq_ignore_ascii_case("x-ms-continuation-NextPartitionKey") {
+            value.clone_into(&mut answer.next_partition);
+        } else if name.eq_ignore_ascii_case("x-ms-continuation-NextRowKey") {
+            value.clone_into(&mut answer.next_row);
         }
     }
     Ok(Head { answer, chunked })

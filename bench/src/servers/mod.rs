@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::Outcome;
 use crate::bare::Bare;
 use crate::options::Run;
-use crate::request::Draft;
+use crate::request::{Draft, Request};
 use crate::sign::Signer;
 use crate::wire::Connection;
 use process::Process;
@@ -33,42 +33,73 @@ impl fmt::Display for Kind {
     }
 }
 
+/// Which of its services a server is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    Blob,
+    Queue,
+    Table,
+}
+
+impl Service {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Blob => "blob",
+            Self::Queue => "queue",
+            Self::Table => "table",
+        }
+    }
+}
+
 pub struct Server {
     kind: Kind,
     process: Process,
 }
 
 /// Lazuli first: nobody else has left anything to be written yet.
-pub fn start(run: &Run) -> Outcome<Vec<Server>> {
-    let mut servers = vec![Server::lazuli(run)?];
-    if !run.no_limits {
+pub fn start(run: &Run, service: Service) -> Outcome<Vec<Server>> {
+    let mut servers = vec![Server::lazuli(run, service)?];
+    if !run.no_limits && service == Service::Blob {
         servers.push(Server::bare(run, Bare::Hyper)?);
         servers.push(Server::bare(run, Bare::Log)?);
     }
     match &run.azurite {
-        Some(program) => servers.push(Server::azurite(run, program)?),
+        Some(program) => servers.push(Server::azurite(run, program, service)?),
         None => eprintln!("no azurite to compare with: --azurite FILE"),
     }
     Ok(servers)
 }
 
 impl Server {
-    pub fn lazuli(run: &Run) -> Outcome<Self> {
+    pub fn lazuli(run: &Run, service: Service) -> Outcome<Self> {
         let mut command = Command::new(&run.lazuli);
         for port in ["blob", "queue", "table", "file", "dfs", "admin"] {
             command.args([format!("--{port}Port"), "0".to_owned()]);
         }
         command.arg("--silent");
-        let process =
-            Process::start(run, "lazuli", command, Some("--location"), "blob listening on http://")?;
+        let announcement = format!("{} listening on http://", service.name());
+        let process = Process::start(run, "lazuli", command, Some("--location"), &announcement)?;
         Ok(Self { kind: Kind::Lazuli, process })
     }
 
-    fn azurite(run: &Run, program: &Path) -> Outcome<Self> {
+    /// All of its services in one process, as it is mostly run. A `node` beside the program is the one it wants.
+    fn azurite(run: &Run, program: &Path, service: Service) -> Outcome<Self> {
         let mut command = Command::new(program);
+        let beside = program.parent().map(Path::to_owned);
+        let usual = std::env::var_os("PATH").unwrap_or_default();
+        command.env("PATH", std::env::join_paths(beside.into_iter().chain(std::env::split_paths(&usual)))?);
         command.args(["--silent", "--disableTelemetry", "--skipApiVersionCheck"]);
-        command.args(["--blobPort", "0", "--blobKeepAliveTimeout", "600"]);
-        let process = Process::start(run, "azurite", command, Some("--location"), "listens on http://")?;
+        for name in [Service::Blob, Service::Queue, Service::Table].map(Service::name) {
+            command.args([format!("--{name}Port"), "0".to_owned()]);
+            command.args([format!("--{name}KeepAliveTimeout"), "600".to_owned()]);
+        }
+        let name = match service {
+            Service::Blob => "Blob",
+            Service::Queue => "Queue",
+            Service::Table => "Table",
+        };
+        let announcement = format!("{name} service is successfully listening at http://");
+        let process = Process::start(run, "azurite", command, Some("--location"), &announcement)?;
         Ok(Self { kind: Kind::Azurite, process })
     }
 
@@ -93,18 +124,34 @@ impl Server {
     }
 
     /// The first request is answered, so everything after it finds a server that has started.
-    pub async fn prepare(&self) -> Outcome {
-        self.create_container("first").await
+    pub async fn prepare(&self, service: Service) -> Outcome {
+        match service {
+            Service::Blob => self.create_container("first").await,
+            Service::Queue => self.create_queue("first").await,
+            Service::Table => self.create_table("first").await,
+        }
     }
 
     pub async fn create_container(&self, name: &str) -> Outcome {
         let path = format!("/{name}");
-        let request = Draft::new("PUT", &path).query("restype", "container").sign(&Signer::new());
-        let answer = Connection::open(self.address()).await?.exchange(&request).await?;
-        // 409: an earlier workload made it.
+        self.create(&Draft::new("PUT", &path).query("restype", "container").sign(&Signer::new())).await
+    }
+
+    pub async fn create_queue(&self, name: &str) -> Outcome {
+        self.create(&Draft::new("PUT", &format!("/{name}")).sign(&Signer::new())).await
+    }
+
+    pub async fn create_table(&self, name: &str) -> Outcome {
+        let body = format!("{{\"TableName\":\"{name}\"}}");
+        self.create(&Draft::new("POST", "/Tables").json(body.into()).sign(&Signer::table())).await
+    }
+
+    async fn create(&self, request: &Request) -> Outcome {
+        let answer = Connection::open(self.address()).await?.exchange(request).await?;
+        // 204 and 409: an earlier workload made it.
         match answer.status {
-            201 | 409 => Ok(()),
-            status => Err(format!("container {name} is not created: {status}").into()),
+            201 | 204 | 409 => Ok(()),
+            status => Err(format!("{} is not created: {status}", request.line()).into()),
         }
     }
 }

@@ -1,16 +1,19 @@
-//! The workloads by name. Each prepares what it needs in containers of its own, then measures.
+//! The workloads by name, by service.
 
-mod blocks;
-mod concurrency;
-mod delete;
-pub mod list;
-pub mod transfer;
+pub mod blob;
+mod content;
+mod growth;
+pub mod queue;
+pub mod table;
 
 use crate::Outcome;
-use crate::bare::Bare;
 use crate::load::Measured;
 use crate::options::Run;
-use crate::servers::{Kind, Server};
+use crate::servers::{Kind, Server, Service};
+use blob::Blob;
+pub use growth::Growth;
+use queue::Queue;
+use table::Table;
 
 /// One server on its turn.
 pub struct Scene<'a> {
@@ -22,16 +25,9 @@ pub struct Scene<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
-    PutBlob(usize),
-    GetBlob(usize),
-    GetBlobProperties,
-    Upload,
-    Download,
-    PutIfMatch,
-    CompareAndSwap,
-    LeaseCycle,
-    DeleteBlob,
-    List(usize),
+    Blob(Blob),
+    Queue(Queue),
+    Table(Table),
 }
 
 /// What the rate counts.
@@ -40,83 +36,56 @@ pub enum Unit {
     Operations,
     Megabytes,
     Names,
+    Entities,
 }
 
 impl Workload {
-    /// Deletion before the listings: the emulator's cost of a deletion grows with everything it holds.
-    pub fn all(run: &Run) -> Vec<Self> {
-        let mut all = vec![
-            Self::PutBlob(1 << 10),
-            Self::PutBlob(64 << 10),
-            Self::PutBlob(4 << 20),
-            Self::GetBlob(1 << 10),
-            Self::GetBlob(64 << 10),
-            Self::GetBlob(4 << 20),
-            Self::GetBlobProperties,
-            Self::Upload,
-            Self::Download,
-            Self::PutIfMatch,
-            Self::CompareAndSwap,
-            Self::LeaseCycle,
-            Self::DeleteBlob,
-            Self::List(10_000.min(run.list)),
-            Self::List(run.list),
-        ];
-        all.dedup();
-        all
+    pub fn all(service: Service, run: &Run) -> Vec<Self> {
+        match service {
+            Service::Blob => Blob::all(run).into_iter().map(Self::Blob).collect(),
+            Service::Queue => Queue::ALL.map(Self::Queue).into(),
+            Service::Table => Table::ALL.map(Self::Table).into(),
+        }
     }
 
     pub fn name(self) -> String {
         match self {
-            Self::PutBlob(size) => format!("put {}", bytes(size)),
-            Self::GetBlob(size) => format!("get {}", bytes(size)),
-            Self::GetBlobProperties => "head".to_owned(),
-            Self::Upload => "upload 256 MiB".to_owned(),
-            Self::Download => "download 256 MiB".to_owned(),
-            Self::PutIfMatch => "put if-match".to_owned(),
-            Self::CompareAndSwap => "cas 16 clients".to_owned(),
-            Self::LeaseCycle => "lease cycle".to_owned(),
-            Self::DeleteBlob => "delete".to_owned(),
-            Self::List(count) => format!("list {}k", count / 1000),
+            Self::Blob(blob) => blob.name(),
+            Self::Queue(queue) => queue.name().to_owned(),
+            Self::Table(table) => table.name().to_owned(),
         }
     }
 
     pub fn unit(self) -> Unit {
         match self {
-            Self::Upload | Self::Download | Self::PutBlob(0x0040_0000..) | Self::GetBlob(0x0040_0000..) => {
-                Unit::Megabytes
-            }
-            Self::List(_) => Unit::Names,
-            _ => Unit::Operations,
+            Self::Blob(blob) => blob.unit(),
+            Self::Queue(_) => Unit::Operations,
+            Self::Table(table) => table.unit(),
         }
     }
 
+    /// Bare servers know blobs only.
     pub fn suits(self, kind: Kind) -> bool {
-        match kind {
-            Kind::Lazuli | Kind::Azurite => true,
-            Kind::Bare(Bare::Log) => matches!(self, Self::PutBlob(_) | Self::Upload),
-            Kind::Bare(Bare::Hyper) => {
-                matches!(self, Self::PutBlob(_) | Self::GetBlob(_) | Self::GetBlobProperties | Self::Upload)
-            }
+        match self {
+            Self::Blob(blob) => blob.suits(kind),
+            Self::Queue(_) | Self::Table(_) => !matches!(kind, Kind::Bare(_)),
         }
     }
 
     pub async fn run(self, scene: &Scene<'_>) -> Outcome<Measured> {
         match self {
-            Self::PutBlob(size) => transfer::put(scene, size).await,
-            Self::GetBlob(size) => transfer::get(scene, size).await,
-            Self::GetBlobProperties => transfer::head(scene).await,
-            Self::Upload => blocks::upload(scene).await,
-            Self::Download => blocks::download(scene).await,
-            Self::PutIfMatch => concurrency::put_if_match(scene).await,
-            Self::CompareAndSwap => concurrency::compare_and_swap(scene).await,
-            Self::LeaseCycle => concurrency::lease_cycle(scene).await,
-            Self::DeleteBlob => delete::delete(scene).await,
-            Self::List(count) => list::walk(scene, count).await,
+            Self::Blob(blob) => blob.run(scene).await,
+            Self::Queue(queue) => queue.run(scene).await,
+            Self::Table(table) => table.run(scene).await,
         }
     }
 }
 
-fn bytes(size: usize) -> String {
-    if size >= 1 << 20 { format!("{} MiB", size >> 20) } else { format!("{} KiB", size >> 10) }
+/// Whether cost grows with what is stored; on a server of its own.
+pub async fn growth(service: Service, server: &Server, run: &Run) -> Outcome<Growth> {
+    match service {
+        Service::Blob => blob::growth(server, run).await,
+        Service::Queue => queue::growth(server, run).await,
+        Service::Table => Err("no growth is measured of tables".into()),
+    }
 }

@@ -10,12 +10,12 @@ use base64::engine::general_purpose::STANDARD;
 use tokio::sync::Barrier;
 
 use super::Scene;
-use super::transfer::content;
 use crate::Outcome;
 use crate::load::{self, Done, Measured};
 use crate::request::{Draft, Request};
 use crate::sign::Signer;
 use crate::wire::Connection;
+use crate::workload::content::content;
 
 const BLOCK: usize = 8 << 20;
 const BLOCKS: usize = 32;

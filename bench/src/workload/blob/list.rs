@@ -4,12 +4,12 @@ use std::io;
 use std::time::Instant;
 
 use super::Scene;
-use super::transfer::content;
 use crate::Outcome;
 use crate::load::{self, Done, Measured};
 use crate::request::{Draft, put_blob};
 use crate::sign::Signer;
 use crate::wire::Connection;
+use crate::workload::content::content;
 
 /// Names are long enough to be real: a path of three parts.
 pub fn name(at: usize) -> String {

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use super::Scene;
-use super::transfer::content;
 use crate::Outcome;
 use crate::load::{self, Done, Measured};
 use crate::request::{Draft, Request, put_blob};
 use crate::sign::Signer;
+use crate::workload::content::content;
 
 pub async fn delete(scene: &Scene<'_>) -> Outcome<Measured> {
     let (signer, content, count) = (Signer::new(), content(1024), scene.run.delete);

@@ -4,11 +4,11 @@ use std::io;
 use std::time::Instant;
 
 use super::Scene;
-use super::transfer::content;
 use crate::Outcome;
 use crate::load::{self, Done, Measured};
 use crate::request::{Draft, put_blob};
 use crate::sign::Signer;
+use crate::workload::content::content;
 
 /// Whatever `--connections` says: this is what the workload is.
 const CAS_CLIENTS: usize = 16;

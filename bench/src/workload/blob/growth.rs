@@ -1,30 +1,22 @@
 //! Cost must not grow with what is stored: the same work in a container of 10,000 blobs and of very many.
 
-use std::fmt::{self, Display, Formatter};
 use std::time::Instant;
 
+use super::list::{name, pages};
 use crate::Outcome;
-use crate::bars::GROWTH_AT_MOST;
 use crate::load::{self, Done, Measured};
 use crate::options::Run;
-use crate::report::short;
 use crate::request::{Draft, Request, put_blob};
 use crate::servers::Server;
 use crate::sign::Signer;
-use crate::workload::Scene;
-use crate::workload::list::{name, pages};
-use crate::workload::transfer::content;
+use crate::workload::content::content;
+use crate::workload::{Growth, Scene};
 
 const CONTAINER: &str = "growth";
 const FEW: usize = 10_000;
 const SIZE: usize = 1024;
 /// Of each walk: as many as there are with few.
 const PAGES: usize = 2;
-
-pub struct Growth {
-    blobs: [usize; 2],
-    rows: Vec<(&'static str, Measured, Measured)>,
-}
 
 pub async fn measure(server: &Server, run: &Run) -> Outcome<Growth> {
     server.create_container(CONTAINER).await?;
@@ -39,7 +31,7 @@ pub async fn measure(server: &Server, run: &Run) -> Outcome<Growth> {
     let [put_many, get_many, list_many] = once(&scene, many).await?;
     let rows =
         vec![("put 1 KiB", put, put_many), ("get 1 KiB", get, get_many), ("list page", list, list_many)];
-    Ok(Growth { blobs: [FEW, many], rows })
+    Ok(Growth { of: "blobs", stored: [FEW, many], rows })
 }
 
 async fn fill(server: &Server, from: usize, to: usize) -> Outcome {
@@ -72,33 +64,4 @@ async fn once(scene: &Scene<'_>, blobs: usize) -> Outcome<[Measured; 3]> {
     .await?;
     let put = load::cycle(scene, puts, 201).await?;
     Ok([put, get, list])
-}
-
-impl Display for Growth {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let [few, many] = self.blobs;
-        let columns = "/s | p50 ms | CPU s/1000";
-        writeln!(f, "\n| with | {few} blobs {columns} | {many} blobs {columns} | RSS MiB | cost grows |")?;
-        writeln!(f, "|---|---|---|---|---|---|---|---|---|")?;
-        for (name, before, after) in &self.rows {
-            let milliseconds = |measured: &Measured| short(measured.percentile(0.5).as_secs_f64() * 1e3);
-            let cpu =
-                |measured: &Measured| short(measured.cost.cpu * 1e3 / measured.operations.max(1) as f64);
-            let growth = before.per_second() / after.per_second();
-            let verdict = if growth <= GROWTH_AT_MOST { "met" } else { "NOT MET" };
-            writeln!(
-                f,
-                "| {name} | {} | {} | {} | {} | {} | {} | {:.0} | {}x, {verdict} |",
-                short(before.per_second()),
-                milliseconds(before),
-                cpu(before),
-                short(after.per_second()),
-                milliseconds(after),
-                cpu(after),
-                after.cost.resident,
-                short(growth),
-            )?;
-        }
-        Ok(())
-    }
 }

@@ -1,24 +1,11 @@
 //! Whole blobs in one request.
 
-use bytes::Bytes;
-
 use super::Scene;
 use crate::Outcome;
 use crate::load::{self, Measured};
 use crate::request::{Draft, Request, put_blob};
 use crate::sign::Signer;
-
-pub fn content(size: usize) -> Bytes {
-    // Not all alike: nothing on the way may gain by compressing.
-    let mut state = 0x9e37_79b9_u32;
-    let next = |_| {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        state.to_le_bytes()[0]
-    };
-    (0..size).map(next).collect::<Vec<u8>>().into()
-}
+use crate::workload::content::content;
 
 /// Names in plenty, so that few are written twice, within 256 MiB of different content.
 fn names_of_each(scene: &Scene<'_>, size: usize) -> usize {

@@ -1,0 +1,110 @@
+//! The Blob service. Each workload prepares what it needs in containers of its own, then measures.
+
+mod blocks;
+mod concurrency;
+mod delete;
+mod growth;
+mod list;
+mod transfer;
+
+pub use growth::measure as growth;
+
+use super::{Scene, Unit};
+use crate::Outcome;
+use crate::bare::Bare;
+use crate::load::Measured;
+use crate::options::Run;
+use crate::servers::Kind;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blob {
+    Put(usize),
+    Get(usize),
+    GetProperties,
+    Upload,
+    Download,
+    PutIfMatch,
+    CompareAndSwap,
+    LeaseCycle,
+    Delete,
+    List(usize),
+}
+
+impl Blob {
+    /// Deletion before the listings: the emulator's cost of a deletion grows with everything it holds.
+    pub fn all(run: &Run) -> Vec<Self> {
+        let mut all = vec![
+            Self::Put(1 << 10),
+            Self::Put(64 << 10),
+            Self::Put(4 << 20),
+            Self::Get(1 << 10),
+            Self::Get(64 << 10),
+            Self::Get(4 << 20),
+            Self::GetProperties,
+            Self::Upload,
+            Self::Download,
+            Self::PutIfMatch,
+            Self::CompareAndSwap,
+            Self::LeaseCycle,
+            Self::Delete,
+            Self::List(10_000.min(run.list)),
+            Self::List(run.list),
+        ];
+        all.dedup();
+        all
+    }
+
+    pub fn name(self) -> String {
+        match self {
+            Self::Put(size) => format!("put {}", bytes(size)),
+            Self::Get(size) => format!("get {}", bytes(size)),
+            Self::GetProperties => "head".to_owned(),
+            Self::Upload => "upload 256 MiB".to_owned(),
+            Self::Download => "download 256 MiB".to_owned(),
+            Self::PutIfMatch => "put if-match".to_owned(),
+            Self::CompareAndSwap => "cas 16 clients".to_owned(),
+            Self::LeaseCycle => "lease cycle".to_owned(),
+            Self::Delete => "delete".to_owned(),
+            Self::List(count) => format!("list {}k", count / 1000),
+        }
+    }
+
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Upload | Self::Download | Self::Put(0x0040_0000..) | Self::Get(0x0040_0000..) => {
+                Unit::Megabytes
+            }
+            Self::List(_) => Unit::Names,
+            _ => Unit::Operations,
+        }
+    }
+
+    pub fn suits(self, kind: Kind) -> bool {
+        match kind {
+            Kind::Lazuli | Kind::Azurite => true,
+            Kind::Bare(Bare::Log) => matches!(self, Self::Put(_) | Self::Upload),
+            Kind::Bare(Bare::Hyper) => {
+                matches!(self, Self::Put(_) | Self::Get(_) | Self::GetProperties | Self::Upload)
+            }
+        }
+    }
+
+    pub async fn run(self, scene: &Scene<'_>) -> Outcome<Measured> {
+        match self {
+            Self::Put(size) => transfer::put(scene, size).await,
+            Self::Get(size) => transfer::get(scene, size).await,
+            Self::GetProperties => transfer::head(scene).await,
+            Self::Upload => blocks::upload(scene).await,
+            Self::Download => blocks::download(scene).await,
+            Self::PutIfMatch => concurrency::put_if_match(scene).await,
+            Self::CompareAndSwap => concurrency::compare_and_swap(scene).await,
+            Self::LeaseCycle => concurrency::lease_cycle(scene).await,
+            Self::Delete => delete::delete(scene).await,
+            Self::List(count) => list::walk(scene, count).await,
+        }
+    }
+}
+
+fn bytes(size: usize) -> String {
+    if size >= 1 << 20 { format!("{} MiB", size >> 20) } else { format!("{} KiB", size >> 10) }
+}

@@ -1,0 +1,93 @@
+//! Messages put into one queue, and taken from it.
+
+use std::io;
+use std::time::Instant;
+
+use crate::Outcome;
+use crate::load::{self, Done, Measured};
+use crate::request::{Draft, Request};
+use crate::servers::Server;
+use crate::sign::Signer;
+use crate::wire::Connection;
+use crate::workload::Scene;
+use crate::workload::content::text;
+
+const SIZE: usize = 1024;
+
+/// One request for all: nothing in it names the message.
+pub fn put_message(queue: &str) -> Request {
+    let message = format!("<QueueMessage><MessageText>{}</MessageText></QueueMessage>", text(SIZE));
+    let path = format!("/{queue}/messages");
+    Draft::new("POST", &path).typed_body("application/xml", message.into()).sign(&Signer::new())
+}
+
+pub async fn fill(server: &Server, queue: &str, count: usize) -> Outcome {
+    let put = put_message(queue);
+    load::fill(server.address(), count, 201, move |_| put.clone()).await
+}
+
+pub async fn put(scene: &Scene<'_>) -> Outcome<Measured> {
+    scene.server.create_queue("put").await?;
+    load::cycle(scene, vec![vec![put_message("put")]; scene.run.connections], 201).await
+}
+
+/// From a queue of `--depth` messages at the beginning, until the time is over or none is left.
+pub async fn get_and_delete(scene: &Scene<'_>, clients: usize) -> Outcome<Measured> {
+    const QUEUE: &str = "depth";
+    scene.server.create_queue(QUEUE).await?;
+    let clear = Draft::new("DELETE", &format!("/{QUEUE}/messages")).sign(&Signer::new());
+    Connection::open(scene.server.address()).await?.expect(&clear, 204).await?;
+    fill(scene.server, QUEUE, scene.run.depth).await?;
+    load::measure(scene, clients, |_, connection, until| async move {
+        let mut taker = Taker::new(connection, QUEUE);
+        let mut done = Done::default();
+        loop {
+            let began = Instant::now();
+            if began >= until || !taker.take().await? {
+                return Ok(done);
+            }
+            done.note(began, 0);
+        }
+    })
+    .await
+}
+
+/// A client that gets one message at a time and deletes it.
+pub struct Taker {
+    pub connection: Connection,
+    queue: &'static str,
+    signer: Signer,
+    get: Request,
+    body: Vec<u8>,
+}
+
+impl Taker {
+    pub fn new(connection: Connection, queue: &'static str) -> Self {
+        let signer = Signer::new();
+        let path = format!("/{queue}/messages");
+        let get = Draft::new("GET", &path).query("visibilitytimeout", "600").sign(&signer);
+        Self { connection, queue, signer, get, body: Vec::new() }
+    }
+
+    /// Whether there was one.
+    pub async fn take(&mut self) -> io::Result<bool> {
+        let answer = self.connection.exchange_into(&self.get, &mut self.body).await?;
+        if answer.status != 200 {
+            return Err(io::Error::other(format!("get messages: {}", answer.status)));
+        }
+        let (Some(id), Some(receipt)) = (element(&self.body, "MessageId"), element(&self.body, "PopReceipt"))
+        else {
+            return Ok(false);
+        };
+        let path = format!("/{}/messages/{id}", self.queue);
+        let delete = Draft::new("DELETE", &path).query("popreceipt", receipt).sign(&self.signer);
+        self.connection.expect(&delete, 204).await?;
+        Ok(true)
+    }
+}
+
+/// The text of the first element of a name. Ids and receipts of both servers need no unescaping.
+fn element<'a>(body: &'a [u8], name: &str) -> Option<&'a str> {
+    let (_, after) = std::str::from_utf8(body).ok()?.split_once(&format!("<{name}>"))?;
+    Some(after.split_once('<')?.0)
+}

@@ -1,0 +1,45 @@
+//! The entity that all workloads store.
+
+use bytes::Bytes;
+
+use crate::workload::content::text;
+
+/// What its properties other than the text take.
+const SIZE: usize = 1024;
+const OTHERS: usize = 80;
+/// Entities of one partition among which one has a given `Group`.
+pub const GROUPS: usize = 10_000;
+
+/// Writes entities that are equally long, whatever their number.
+pub struct Entities {
+    text: String,
+}
+
+impl Entities {
+    pub fn new() -> Self {
+        Self { text: text(SIZE - OTHERS) }
+    }
+
+    /// `client` keeps the rows of clients apart that write into one partition.
+    pub fn json(&self, partition: &str, client: usize, at: usize) -> Bytes {
+        let (row, group) = (row(client, at), at % GROUPS);
+        let properties = properties(&self.text, group, at);
+        format!("{{\"PartitionKey\":\"{partition}\",\"RowKey\":\"{row}\",{properties}}}").into()
+    }
+
+    /// Without the keys, which the address of the request names.
+    pub fn properties(&self, at: usize) -> Bytes {
+        format!("{{{}}}", properties(&self.text, at % GROUPS, at)).into()
+    }
+}
+
+/// In the order of `at`.
+pub fn row(client: usize, at: usize) -> String {
+    format!("{client:02}-{at:09}")
+}
+
+/// `Group` and the others have leading digits that keep the length.
+fn properties(text: &str, group: usize, at: usize) -> String {
+    let (group, score) = (GROUPS + group, 1_000_000_000 + at);
+    format!("\"Group\":{group},\"Score\":{score}.5,\"Active\":true,\"Text\":\"{text}\"")
+}

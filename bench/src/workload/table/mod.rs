@@ -1,0 +1,62 @@
+//! The Table service: entities of 1 KiB, as its published target of 2,000 entities a second and partition counts them.
+
+mod entity;
+mod filter;
+mod group;
+mod single;
+
+use super::{Scene, Unit};
+use crate::Outcome;
+use crate::load::Measured;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// A partition for each client.
+    Insert,
+    /// All clients into one.
+    InsertOnePartition,
+    Get,
+    MergeIfMatch,
+    GroupOf100,
+    Filter,
+}
+
+impl Table {
+    pub const ALL: [Self; 6] = [
+        Self::Insert,
+        Self::InsertOnePartition,
+        Self::Get,
+        Self::MergeIfMatch,
+        Self::GroupOf100,
+        Self::Filter,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Insert => "insert",
+            Self::InsertOnePartition => "insert one partition",
+            Self::Get => "point get",
+            Self::MergeIfMatch => "merge if-match",
+            Self::GroupOf100 => "group of 100",
+            Self::Filter => "filter partition",
+        }
+    }
+
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::GroupOf100 | Self::Filter => Unit::Entities,
+            _ => Unit::Operations,
+        }
+    }
+
+    pub async fn run(self, scene: &Scene<'_>) -> Outcome<Measured> {
+        match self {
+            Self::Insert => single::insert(scene, "inserts", |client| format!("client{client:02}")).await,
+            Self::InsertOnePartition => single::insert(scene, "partition", |_| "one".to_owned()).await,
+            Self::Get => single::get(scene).await,
+            Self::MergeIfMatch => single::merge_if_match(scene).await,
+            Self::GroupOf100 => group::insert(scene).await,
+            Self::Filter => filter::filter(scene).await,
+        }
+    }
+}
