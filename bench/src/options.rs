@@ -52,7 +52,7 @@ pub struct Run {
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     pub delete: usize,
     /// Messages in the queue from which they are taken.
-    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
     pub depth: usize,
     /// Entities in the partition that is filtered.
     #[arg(long, value_name = "COUNT", default_value_t = 100_000)]

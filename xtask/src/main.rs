@@ -13,7 +13,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask test [STEP...]    everything that must pass, or only the steps named
 cargo xtask ci                fmt check, clippy with warnings denied, then test
-cargo xtask bench [NAME] [-- ARGS]
+cargo xtask bench [NAME] [-- ARGS]    engine, start, blob, queue, table; `-- quick` for a first look
 cargo xtask fuzz [SECONDS] [TARGET...]
 cargo xtask chaos [ARGS]      the server under fire; --long for hours of it, --list for the cases
 cargo xtask steps             the steps of test

@@ -1,7 +1,8 @@
 //! Benchmarks, by name. Numbers mean something only on a quiet machine.
 
-mod blob;
+mod azurite;
 mod start;
+mod wire;
 
 use crate::shell::{self, Chore, cargo};
 
@@ -13,7 +14,9 @@ struct Bench {
 const BENCHES: &[Bench] = &[
     Bench { name: "engine", run: engine },
     Bench { name: "start", run: start::run },
-    Bench { name: "blob", run: blob::run },
+    Bench { name: "blob", run: wire::blob },
+    Bench { name: "queue", run: wire::queue },
+    Bench { name: "table", run: wire::table },
 ];
 
 fn engine(arguments: &[&str]) -> Chore {

@@ -1,0 +1,42 @@
+//! A service over the wire, beside the emulator and, for blobs, beside bare servers: `bench/`.
+//!
+//! `cargo xtask bench blob -- quick` takes some minutes; without the word, a quarter of an hour. Other arguments
+//! are those of `lazuli-bench blob`. The same holds for `queue` and `table`, which take some minutes anyway.
+
+use super::azurite;
+use crate::paths;
+use crate::shell::{self, Chore, cargo, command};
+
+const QUICK: [&str; 6] =
+    ["--seconds=1", "--list=20000", "--delete=4000", "--depth=4000", "--partition=20000", "--growth=200000"];
+
+pub fn blob(arguments: &[&str]) -> Chore {
+    run("blob", arguments)
+}
+
+pub fn queue(arguments: &[&str]) -> Chore {
+    run("queue", arguments)
+}
+
+pub fn table(arguments: &[&str]) -> Chore {
+    run("table", arguments)
+}
+
+fn run(service: &str, arguments: &[&str]) -> Chore {
+    // One call: two would build the dependencies twice, with the features of each.
+    shell::run(cargo().args(["build", "--release", "--package", "lazuli", "--package", "lazuli-bench"]))?;
+    let release = paths::target().join("release");
+    let mut bench = command(release.join("lazuli-bench"));
+    bench.arg(service).arg("--lazuli").arg(release.join("lazuli"));
+    bench.arg("--directory").arg(paths::target().join("bench"));
+    if let Some(azurite) = azurite::installed() {
+        bench.arg("--azurite").arg(azurite);
+    }
+    for argument in arguments {
+        match *argument {
+            "quick" => bench.args(QUICK),
+            other => bench.arg(other),
+        };
+    }
+    shell::run(&mut bench)
+}
