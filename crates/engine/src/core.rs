@@ -65,9 +65,8 @@ impl Published {
         self.0.read().clone()
     }
 
-    pub fn set(&self, snapshot: Snapshot) {
+    pub fn set(&self, snapshot: Arc<Snapshot>) {
         // The old snapshot is dropped after the lock is released.
-        let snapshot = Arc::new(snapshot);
         let _old = std::mem::replace(&mut *self.0.write(), snapshot);
     }
 }

@@ -25,6 +25,7 @@ mod store;
 mod tests;
 pub mod txn;
 mod window;
+mod writing;
 
 pub use crc::{Crc64, crc64, crc64_combine};
 pub use embedded::{OpenError, Options};

@@ -51,7 +51,8 @@ pub(crate) fn entry(seq: u64, value: Value) -> Entry {
 }
 
 impl Store {
-    /// Blocks until the group is on stable storage. An error means: stop for good, the outcome is unknown.
+    /// Writes a group behind those before it; it is durable after the next [`Self::sync`]. An error means: stop
+    /// for good, the outcome is unknown.
     pub fn apply(&self, group: Group) -> Result<(), EngineError> {
         match self {
             #[cfg(test)]
@@ -63,6 +64,15 @@ impl Store {
                 Ok(())
             }
             Self::Embedded(embedded) => embedded.apply(group),
+        }
+    }
+
+    /// Blocks until everything applied before the call is on stable storage. Another group may be applied in
+    /// the meantime. An error means: stop for good.
+    pub fn sync(&self) -> Result<(), EngineError> {
+        match self {
+            Self::Memory(_) => Ok(()),
+            Self::Embedded(embedded) => embedded.sync(),
         }
     }
 

@@ -18,7 +18,7 @@ pub async fn run(settings: &Settings) {
     head("Durable read-modify-write of 3 keys (300 B each), and append + fdatasync of the same groups");
     let dir = tempfile::tempdir_in(&settings.dir).expect("a directory");
     let engine = Engine::open(&dir.path().join("data"), Options::default(), Host::real()).expect("opens");
-    for clients in [1, 16, 64] {
+    for clients in settings.clients.map_or(vec![1, 16, 64], |clients| vec![clients]) {
         // The disk's speed changes from minute to minute: engine and bare take turns.
         let rounds = 4;
         let time = settings.time / rounds;

@@ -1,6 +1,6 @@
 //! How fast the embedded engine is, beside what the disk alone would allow. `cargo xtask bench engine`.
 //!
-//! Usage: engine_bench [directory] [--keys N] [--seconds N]
+//! Usage: engine_bench [directory] [--only PART] [--keys N] [--clients N] [--seconds N]
 
 mod bytes_store;
 mod commits;
@@ -18,6 +18,8 @@ pub struct Settings {
     pub keep: Option<PathBuf>,
     /// MiB of memtable for the large store.
     pub memtable: u64,
+    /// Only so many waiting clients, instead of 1, 16 and 64.
+    pub clients: Option<u64>,
     /// For each line of the table.
     pub time: Duration,
 }
@@ -26,6 +28,7 @@ fn main() {
     let mut settings = Settings {
         dir: std::env::temp_dir(),
         keep: None,
+        clients: None,
         memtable: 16,
         keys: 2_000_000,
         time: Duration::from_secs(3),
@@ -38,6 +41,7 @@ fn main() {
             "--keys" => settings.keys = number(),
             "--seconds" => settings.time = Duration::from_secs(number()),
             "--memtable" => settings.memtable = number(),
+            "--clients" => settings.clients = Some(number()),
             "--keep" => settings.keep = args.next().map(PathBuf::from),
             "--only" => only = args.next(),
             dir => settings.dir = dir.into(),

@@ -3,10 +3,10 @@
 //! The log's own recovery stops at the first damage, cuts the file there and goes on as if nothing had
 //! been behind it; other damage makes it refuse to open at all, even when only the last, never
 //! acknowledged batch is torn. So this reads the log first, and tells the two cases apart:
-//! - at most one group stands behind the damage: it was being written when the machine stopped. It
-//!   was not acknowledged, or its loss shows in the superblock. It is cut off.
-//! - more than one: a group is begun only after the one before it is durable, so something durable is
-//!   damaged. Nothing is changed, and the directory is not opened.
+//! - at most two groups stand behind the damage: they were being written when the machine stopped. They
+//!   were not acknowledged, or their loss shows in the superblock. They are cut off.
+//! - more than two: a group is begun only after the last but one before it is durable (see the committer), so
+//!   something durable is damaged. Nothing is changed, and the directory is not opened.
 //!
 //! The format is that of fjall 3.1.13 (its `journal` module), which is pinned for this reason.
 
@@ -26,6 +26,8 @@ const TRAILER: [u8; 4] = [b'F', b'J', b'L', 3];
 /// No value of ours is longer; a longer one is a damaged length.
 const LONGEST: u32 = 16 << 20;
 const PIECE: usize = 1 << 20;
+/// So many groups may be written and not yet durable.
+const UNSYNCED_GROUPS: usize = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Inspected {
@@ -39,7 +41,7 @@ pub(super) struct Inspected {
 pub(super) struct Torn {
     pub path: PathBuf,
     pub at: u64,
-    /// Last sequence number of the group that was being written, when that much can be told.
+    /// Last sequence number of the first group that was being written, when that much can be told.
     pub group: Option<u64>,
 }
 
@@ -68,7 +70,7 @@ pub(super) fn inspect(dir: &Path, id: u128) -> Result<Inspected, InspectError> {
         }
     }
     let Some((path, at, behind)) = damage else { return Ok(inspected) };
-    if behind.len() > 1 {
+    if behind.len() > UNSYNCED_GROUPS {
         return Err(InspectError::Damaged { path, at, groups: behind.len() });
     }
     inspected.torn = Some(Torn { path, at, group: behind.first().copied() });
@@ -83,7 +85,7 @@ pub(super) fn cut(path: &Path, at: u64) -> io::Result<()> {
 }
 
 /// In the order in which they were written.
-fn journals(dir: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn journals(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();

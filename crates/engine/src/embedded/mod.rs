@@ -1,9 +1,11 @@
 //! The engine on local disk: an LSM tree with a log (fjall) for keys and values.
 //!
-//! Of fjall only this is used: plain atomic batches from one thread, a sync with each, and snapshots.
+//! Of fjall only this is used: plain atomic batches from one thread at a time, and snapshots. The log is synced
+//! here, beside fjall ([`log`]).
 
 mod directory;
 mod journal;
+mod log;
 mod marker;
 mod open;
 mod seed;
@@ -16,6 +18,7 @@ use crate::limits::{OWN, WIDE};
 use crate::store::{Group, Row, Step};
 use crate::txn::{Ticks, Write};
 use directory::Directory;
+use log::Log;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
 use marker::{Kind, Marker};
@@ -88,21 +91,31 @@ impl Spaces {
 
 pub(crate) struct Embedded {
     spaces: Arc<Spaces>,
+    log: Mutex<Log>,
+    /// Marks the directory's own records.
+    id: u128,
     superblock: Superblock,
     noted: Mutex<Noted>,
     _directory: Directory,
 }
 
 impl Embedded {
-    fn new(spaces: Arc<Spaces>, superblock: Superblock, noted: Noted, directory: Directory) -> Self {
-        Self { spaces, superblock, noted: Mutex::new(noted), _directory: directory }
+    fn new(
+        spaces: Arc<Spaces>,
+        log: Log,
+        superblock: Superblock,
+        noted: Noted,
+        directory: Directory,
+    ) -> Self {
+        let id = noted.id;
+        Self { spaces, log: Mutex::new(log), id, superblock, noted: Mutex::new(noted), _directory: directory }
     }
 
     pub fn apply(&self, group: Group) -> Result<(), EngineError> {
-        let id = self.noted.lock().id;
+        let id = self.id;
         let spaces = &*self.spaces;
         let mut batch = fjall::OwnedWriteBatch::with_capacity(spaces.db.clone(), group.writes.len() + 2)
-            .durability(Some(PersistMode::SyncData));
+            .durability(Some(PersistMode::Buffer));
         // First and last in the batch, as it lies in the log.
         let begin = stamped(group.last, &marker::begin_value(&group, id));
         batch.insert(&spaces.own, marker::begin_key(&group), begin);
@@ -116,6 +129,13 @@ impl Embedded {
         batch.insert(&spaces.own, marker::END_ROW, stamped(group.last, &end));
         batch.commit().map_err(|error| {
             tracing::error!(%error, "the log could not be written");
+            EngineError::Unknown
+        })
+    }
+
+    pub fn sync(&self) -> Result<(), EngineError> {
+        self.log.lock().sync().map_err(|error| {
+            tracing::error!(%error, "the log could not be synced");
             EngineError::Unknown
         })
     }

@@ -2,6 +2,7 @@
 
 use super::directory::{self, Directory};
 use super::journal::{self, InspectError};
+use super::log::Log;
 use super::marker::{self, Marker};
 use super::superblock::{Noted, Superblock};
 use super::{Embedded, EmbeddedSnapshot, Options, Spaces};
@@ -58,6 +59,7 @@ pub(crate) fn open(path: &Path, options: Options, host: Host) -> Result<Core, Op
         }
         directory.end_making()?;
     }
+    let log = Log::open(&kv).map_err(|error| OpenError::io("open the log of", path, error))?;
     let engine = |source| OpenError::Engine { path: path.to_owned(), source };
     let spaces = Arc::new(spaces);
     let newest = EmbeddedSnapshot::new(spaces.clone(), 0);
@@ -82,7 +84,7 @@ pub(crate) fn open(path: &Path, options: Options, host: Host) -> Result<Core, Op
     let salt = host.random.u128() as u32;
     let extents =
         Extents::open(ext, options.extents, salt, extent_rows, published.clone()).map_err(engine)?;
-    let store = Store::Embedded(Box::new(Embedded::new(spaces, superblock, noted, directory)));
+    let store = Store::Embedded(Box::new(Embedded::new(spaces, log, superblock, noted, directory)));
     Ok(Core::new(host, store, extents, clock, published, recent))
 }
 

@@ -29,6 +29,7 @@ use crate::{
 use memory::MemoryExtents;
 pub use pin::Pin;
 use store::FileExtents;
+pub(crate) use table::UnderWay;
 
 /// The longest payload of a chunk.
 pub const MAX_CHUNK: usize = 4 << 20;
@@ -259,28 +260,28 @@ impl Extents {
         }
     }
 
-    /// Committer, once per group: the rows that must be in the same atomic batch. `lookup` gives the
-    /// committed value of a key of ours, without version prefix. After an error nothing has changed; after
-    /// success the batch must be written, or the engine stop.
+    /// Committer, once per group: the rows that must be in the same atomic batch. `lookup` gives the value of a
+    /// key of ours as the last group left it, durable yet or not, without version prefix. After an error
+    /// nothing has changed; after success the batch must be written, or the engine stop.
     pub(crate) fn rows(
         &self,
         publish: &[ChunkId],
         release: &[ChunkId],
         lookup: Lookup<'_>,
-    ) -> Result<Vec<Write>, EngineError> {
+    ) -> Result<(Vec<Write>, UnderWay), EngineError> {
         match &*self.0 {
-            Kind::Memory(_) => Ok(Vec::new()),
+            Kind::Memory(_) => Ok(Default::default()),
             Kind::File(store) => store.rows(publish, release, lookup),
         }
     }
 
-    /// Committer: the batch with the rows is durable.
-    pub(crate) fn committed(&self, publish: &[ChunkId], release: &[ChunkId]) {
+    /// Committer: the batch with the rows is durable. In the order of the groups.
+    pub(crate) fn committed(&self, publish: &[ChunkId], release: &[ChunkId], under_way: UnderWay) {
         match &*self.0 {
             Kind::Memory(memory) => memory.committed(publish, release),
             Kind::File(store) => {
                 if !publish.is_empty() || !release.is_empty() {
-                    store.committed(publish);
+                    store.committed(publish, under_way);
                 }
             }
         }

@@ -22,7 +22,7 @@ use super::{
     pin::Pins,
     record::{self, IdParts, Location, PAGE},
     rows::{chunk_key, decode_chunk, decode_extent},
-    table::{Extent, Free, Reserved, State, Table},
+    table::{Extent, Free, Reserved, State, Table, UnderWay},
 };
 use crate::{
     error::{Corrupt, EngineError},
@@ -361,17 +361,17 @@ impl FileExtents {
         publish: &[ChunkId],
         release: &[ChunkId],
         lookup: Lookup<'_>,
-    ) -> Result<Vec<Write>, EngineError> {
+    ) -> Result<(Vec<Write>, UnderWay), EngineError> {
         if publish.is_empty() && release.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), UnderWay::default()));
         }
         self.table.lock().rows(publish, release, lookup)
     }
 
-    pub fn committed(&self, publish: &[ChunkId]) {
+    pub fn committed(&self, publish: &[ChunkId], under_way: UnderWay) {
         let work = {
             let mut table = self.table.lock();
-            table.committed(publish, &self.pins);
+            table.committed(publish, under_way, &self.pins);
             table.has_draining() || table.victim().is_some()
         };
         self.collector.poke_if(|| work);

@@ -34,7 +34,12 @@ pub(super) struct Table {
     stale_rows: Vec<u64>,
     /// Released chunks that had been moved: a pinned reader finds them here when their row is gone.
     graves: HashMap<ChunkId, (u64, Location)>,
-    /// Of the commit under way: the extents it touches, and the chunks it releases.
+}
+
+/// Of a group whose rows are made and which is not yet durable: the extents it touches (once for each change),
+/// and the chunks it releases. Given back with [`Table::committed`].
+#[derive(Default)]
+pub(crate) struct UnderWay {
     touched: Vec<u64>,
     releasing: Vec<(ChunkId, Location)>,
 }
@@ -47,7 +52,8 @@ pub(super) struct Extent {
     pub state: State,
     /// Some live chunk of it cannot be read: it is kept for whoever can repair it.
     pub damaged: bool,
-    committing: bool,
+    /// Changes by groups that are not yet durable.
+    committing: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +106,7 @@ pub(super) struct Reserved {
 impl Extent {
     pub fn new(file: Arc<ExtentFile>, row: ExtentRow, state: State) -> Self {
         let next_page = row.used.max(1);
-        Self { file, row, next_page, pending: 0, state, damaged: false, committing: false }
+        Self { file, row, next_page, pending: 0, state, damaged: false, committing: 0 }
     }
 
     /// Little enough is alive that copying it pays.
@@ -224,14 +230,15 @@ impl Table {
         publish: &[ChunkId],
         release: &[ChunkId],
         lookup: Lookup<'_>,
-    ) -> Result<Vec<Write>, EngineError> {
+    ) -> Result<(Vec<Write>, UnderWay), EngineError> {
         // Where each chunk is after this group, when the group changes it.
         let mut moved: BTreeMap<ChunkId, Option<Location>> = BTreeMap::new();
         let find = |moved: &BTreeMap<ChunkId, Option<Location>>, id: ChunkId| match moved.get(&id) {
             Some(&location) => Ok(location),
             None => lookup(&chunk_key(id))?.map(|value| decode_chunk(&value)).transpose(),
         };
-        let (mut added, mut subtracted, mut releasing) = (Vec::new(), Vec::new(), Vec::new());
+        let mut under_way = UnderWay::default();
+        let (mut added, mut subtracted) = (Vec::new(), Vec::new());
         for id in publish {
             let pending = self.pending.get(id).ok_or_else(|| unclaimed(*id))?;
             let (location, len) = (pending.location, pending.len);
@@ -253,15 +260,14 @@ impl Table {
             match find(&moved, id)? {
                 Some(location) => {
                     subtracted.push((location, IdParts::unpack(id).len));
-                    releasing.push((id, location));
+                    under_way.releasing.push((id, location));
                     moved.insert(id, None);
                 }
                 None => tracing::error!(chunk = format!("{:032x}", id.0), "released chunk has no row"),
             }
         }
-        added.into_iter().for_each(|(location, len)| self.add(location, len));
-        subtracted.into_iter().for_each(|(location, len)| self.subtract(location, len));
-        self.releasing = releasing;
+        added.into_iter().for_each(|(location, len)| self.add(location, len, &mut under_way));
+        subtracted.into_iter().for_each(|(location, len)| self.subtract(location, len, &mut under_way));
         let mut writes = Vec::new();
         for (id, location) in moved {
             writes.push(match location {
@@ -272,18 +278,17 @@ impl Table {
         for number in std::mem::take(&mut self.stale_rows) {
             writes.push(Write::Delete(extent_key(number)));
         }
-        self.touched.sort_unstable();
-        self.touched.dedup();
-        for number in &self.touched {
+        under_way.touched.sort_unstable();
+        for number in under_way.touched.chunk_by(u64::eq).filter_map(<[u64]>::first) {
             if let Some(extent) = self.extents.get(number) {
                 writes.push(Write::Put(extent_key(*number), encode_extent(extent.row)));
             }
         }
-        Ok(writes)
+        Ok((writes, under_way))
     }
 
     /// The batch is durable.
-    pub fn committed(&mut self, publish: &[ChunkId], pins: &Pins) {
+    pub fn committed(&mut self, publish: &[ChunkId], under_way: UnderWay, pins: &Pins) {
         let mark = pins.retire();
         for id in publish {
             if let Some(pending) = self.pending.remove(id)
@@ -292,14 +297,14 @@ impl Table {
                 extent.pending -= 1;
             }
         }
-        for (id, location) in std::mem::take(&mut self.releasing) {
+        for (id, location) in under_way.releasing {
             if IdParts::unpack(id).home != location && !pins.passed(mark) {
                 self.graves.insert(id, (mark, location));
             }
         }
-        for number in std::mem::take(&mut self.touched) {
+        for number in under_way.touched {
             if let Some(extent) = self.extents.get_mut(&number) {
-                extent.committing = false;
+                extent.committing -= 1;
             }
             self.settle(number, pins);
         }
@@ -324,7 +329,7 @@ impl Table {
     /// Lets an empty extent go.
     fn settle(&mut self, number: u64, pins: &Pins) {
         let Some(extent) = self.extents.get_mut(&number) else { return };
-        let empty = extent.row.live_chunks == 0 && extent.pending == 0 && !extent.committing;
+        let empty = extent.row.live_chunks == 0 && extent.pending == 0 && extent.committing == 0;
         if extent.state == State::Sealed && empty && !extent.damaged {
             extent.state = State::Draining;
             self.draining.push((pins.retire(), number));
@@ -372,15 +377,15 @@ impl Table {
         self.stale_rows.push(number);
     }
 
-    fn touch(&mut self, number: u64) {
+    fn touch(&mut self, number: u64, under_way: &mut UnderWay) {
         if let Some(extent) = self.extents.get_mut(&number) {
-            extent.committing = true;
-            self.touched.push(number);
+            extent.committing += 1;
+            under_way.touched.push(number);
         }
     }
 
-    fn add(&mut self, location: Location, len: u32) {
-        self.touch(location.extent);
+    fn add(&mut self, location: Location, len: u32, under_way: &mut UnderWay) {
+        self.touch(location.extent, under_way);
         if let Some(extent) = self.extents.get_mut(&location.extent) {
             extent.row.live_pages += pages(len);
             extent.row.live_chunks += 1;
@@ -388,8 +393,8 @@ impl Table {
         }
     }
 
-    fn subtract(&mut self, location: Location, len: u32) {
-        self.touch(location.extent);
+    fn subtract(&mut self, location: Location, len: u32, under_way: &mut UnderWay) {
+        self.touch(location.extent, under_way);
         let Some(extent) = self.extents.get_mut(&location.extent) else {
             tracing::error!(extent = location.extent, "a chunk's row names an extent that has none");
             return;

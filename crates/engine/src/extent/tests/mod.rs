@@ -112,12 +112,12 @@ impl Store {
             return Err(EngineError::Unavailable("not claimed"));
         }
         self.extents.sync(publish)?;
-        let writes = self.extents.rows(publish, release, &|key| self.kv.get(key))?;
+        let (writes, under_way) = self.extents.rows(publish, release, &|key| self.kv.get(key))?;
         if self.disk.is_cut() {
             return Err(EngineError::Unavailable("power cut"));
         }
         self.kv.apply(writes);
-        self.extents.committed(publish, release);
+        self.extents.committed(publish, release, under_way);
         Ok(())
     }
 

@@ -79,9 +79,9 @@ fn a_guard_dropped_while_its_commit_is_under_way_does_not_stop_it() {
     assert!(store.extents.claim(&[id]));
     drop(written);
     store.extents.sync(&[id]).unwrap();
-    let rows = store.extents.rows(&[id], &[], &|key| store.kv.get(key)).unwrap();
+    let (rows, under_way) = store.extents.rows(&[id], &[], &|key| store.kv.get(key)).unwrap();
     store.kv.apply(rows);
-    store.extents.committed(&[id], &[]);
+    store.extents.committed(&[id], &[], under_way);
     assert_eq!(store.read(id, 0..5).unwrap(), &b"bytes"[..]);
     store.check_counts();
 }
@@ -173,6 +173,29 @@ fn an_extent_is_not_reused_before_its_last_release_is_durable() {
     let image = store.disk.images().swap_remove(0);
     let after = Store::open(image, before, 2, small()).unwrap();
     assert_eq!(after.read(id, 0..5_000).unwrap(), bytes);
+}
+
+#[test]
+fn an_extent_is_not_reused_while_any_of_two_releases_is_under_way() {
+    let store = Store::new();
+    let bytes = payload(1, 5_000);
+    let (first, second) = (store.put(&bytes).unwrap(), store.put(&bytes).unwrap());
+    let release = |id| {
+        let (rows, under_way) = store.extents.rows(&[], &[id], &|key| store.kv.get(key)).unwrap();
+        store.kv.apply(rows);
+        under_way
+    };
+    let under_way = release(first);
+    let before = store.kv.copy();
+    let _later = release(second);
+    // Only the first is durable.
+    store.extents.committed(&[], &[first], under_way);
+    for seed in 0..60 {
+        drop(store.write(&payload(seed, 20_000)).unwrap());
+    }
+    let image = store.disk.images().swap_remove(0);
+    let after = Store::open(image, before, 2, small()).unwrap();
+    assert_eq!(after.read(second, 0..5_000).unwrap(), bytes);
 }
 
 #[test]

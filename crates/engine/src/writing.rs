@@ -1,0 +1,185 @@
+//! The first stage of a commit: a group is judged and written, and not yet durable.
+//!
+//! Members are judged in order, each against everything accepted before it, so members on the same key
+//! behave as if they had come one after another. A refused member does not hurt its neighbours.
+
+use crate::coalescer::SYNC_FAILED;
+use crate::core::Core;
+use crate::error::EngineError;
+use crate::extent::UnderWay;
+use crate::key::Key;
+use crate::queue::Refusal;
+use crate::store::{Group, Snapshot};
+use crate::txn::{ChunkId, Commit, Expect, Ticks, Txn, TxnId, Version, Write};
+use crate::window::{Last, Window};
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(crate) struct Writing {
+    core: Arc<Core>,
+    window: Window,
+    /// Everything written so far, also what is not yet durable.
+    written: Arc<Snapshot>,
+}
+
+pub(crate) type Verdict = Result<Commit, Refusal>;
+
+pub(crate) struct Written {
+    pub verdicts: Vec<Verdict>,
+    /// What was written, if anything was.
+    pub made: Option<Made>,
+}
+
+/// A group in the log.
+pub(crate) struct Made {
+    pub first: u64,
+    pub now: Ticks,
+    pub ids: Vec<TxnId>,
+    /// What readers see once the group is durable; `None` when writing it failed.
+    pub snapshot: Option<Arc<Snapshot>>,
+    pub publish: Vec<ChunkId>,
+    pub release: Vec<ChunkId>,
+    pub under_way: UnderWay,
+}
+
+/// A group that is being built: what was accepted so far.
+struct Building {
+    group: Group,
+    publish: Vec<ChunkId>,
+    release: Vec<ChunkId>,
+}
+
+impl Writing {
+    pub fn new(core: Arc<Core>) -> Self {
+        let written = core.published.get();
+        Self { core, window: Window::new(written.seq()), written }
+    }
+
+    /// An error means that nothing was written, and that no member was accepted.
+    pub fn write(&mut self, txns: &[(Txn, Option<u64>)]) -> Result<Written, EngineError> {
+        if let Some(reason) = self.core.stopped() {
+            let verdicts = refuse_all(txns, &EngineError::Unavailable(reason));
+            return Ok(Written { verdicts, made: None });
+        }
+        let now = self.core.clock.now();
+        let before = self.written.seq();
+        let group = Group { first: before + 1, last: before, now, ids: vec![], writes: vec![] };
+        let mut building = Building { group, publish: vec![], release: vec![] };
+        let mut verdicts: Vec<Verdict> = Vec::with_capacity(txns.len());
+        for (txn, snapshot) in txns {
+            let verdict = self.judge(txn, *snapshot);
+            verdicts.push(verdict.map(|()| self.accept(txn, &mut building)));
+        }
+        let Building { mut group, publish, release } = building;
+        if group.writes.is_empty() && publish.is_empty() && release.is_empty() {
+            return Ok(Written { verdicts, made: None });
+        }
+        let under_way = match self.bytes(&mut group, &publish, &release) {
+            Ok(under_way) => under_way,
+            Err(error) => {
+                self.core.extents.aborted(&publish);
+                // The window has seen writes that will not happen.
+                self.window = Window::new(before);
+                if self.core.stopped().is_none() {
+                    return Err(error);
+                }
+                return Ok(Written { verdicts: refuse_all(txns, &error), made: None });
+            }
+        };
+        let (first, last, ids) = (group.first, group.last, group.ids.clone());
+        let snapshot = match self.core.store.apply(group) {
+            Ok(()) => {
+                self.written = Arc::new(self.core.store.snapshot(last));
+                Some(self.written.clone())
+            }
+            Err(error) => {
+                tracing::error!(%error, "a group could not be written");
+                None
+            }
+        };
+        self.window.trim();
+        Ok(Written { verdicts, made: Some(Made { first, now, ids, snapshot, publish, release, under_way }) })
+    }
+
+    /// Bytes before rows: syncs the chunks and adds the rows that point to them.
+    fn bytes(
+        &self,
+        group: &mut Group,
+        publish: &[ChunkId],
+        release: &[ChunkId],
+    ) -> Result<UnderWay, EngineError> {
+        if publish.is_empty() && release.is_empty() {
+            return Ok(UnderWay::default());
+        }
+        if let Err(error) = self.core.extents.sync(publish) {
+            tracing::error!(%error, "sync of an extent failed; the engine stops");
+            self.core.stop(SYNC_FAILED);
+            return Err(EngineError::Unavailable(SYNC_FAILED));
+        }
+        let lookup = |key: &[u8]| Ok(self.written.get(key)?.map(|(_, value)| value));
+        let (rows, under_way) = self.core.extents.rows(publish, release, &lookup)?;
+        group.writes.extend(rows.into_iter().map(|row| (group.last, row)));
+        Ok(under_way)
+    }
+
+    fn judge(&self, txn: &Txn, snapshot: Option<u64>) -> Result<(), Refusal> {
+        if txn.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            return Err(Refusal::Error(EngineError::Unavailable("deadline passed")));
+        }
+        let covered = snapshot.is_some_and(|seq| self.window.covers(seq));
+        for (key, expect) in &txn.checks {
+            let current = match self.window.get(key) {
+                Some(last) => last.present.then_some(last.seq),
+                None if covered => continue,
+                None => self.written.get(key).map_err(Refusal::Error)?.map(|(seq, _)| seq),
+            };
+            let expected = match expect {
+                Expect::Version(Version(version)) => Some(*version),
+                Expect::Absent => None,
+            };
+            if current.map(u128::from) != expected {
+                return Err(Refusal::Conflict(key.clone()));
+            }
+        }
+        for (range, since) in &txn.range_checks {
+            match self.window.written_since(range, since.version) {
+                Ok(None) => {}
+                Ok(Some(key)) => return Err(Refusal::Conflict(key.clone())),
+                // Too old to know; a fresh snapshot will be young enough.
+                Err(()) => return Err(Refusal::Conflict(range.start.clone())),
+            }
+        }
+        if !txn.publish.is_empty() && !self.core.extents.claim(&txn.publish) {
+            return Err(Refusal::Error(EngineError::Unavailable("chunk was given up")));
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, txn: &Txn, building: &mut Building) -> Commit {
+        let Building { group, publish, release } = building;
+        group.last += 1;
+        let seq = group.last;
+        group.ids.push(txn.id);
+        for write in &txn.writes {
+            let (key, present): (&Key, bool) = match write {
+                Write::Put(key, _) => (key, true),
+                Write::Delete(key) => (key, false),
+            };
+            // A key stands in a group once, with its last write.
+            let earlier = self.window.get(key).filter(|last| last.seq >= group.first).map(|last| last.slot);
+            let slot = earlier.unwrap_or(group.writes.len());
+            match group.writes.get_mut(slot) {
+                Some(place) => *place = (seq, write.clone()),
+                None => group.writes.push((seq, write.clone())),
+            }
+            self.window.insert(key.clone(), Last { seq, present, slot });
+        }
+        publish.extend_from_slice(&txn.publish);
+        release.extend_from_slice(&txn.release);
+        Commit { version: Version(u128::from(seq)), now: group.now }
+    }
+}
+
+pub(crate) fn refuse_all(txns: &[(Txn, Option<u64>)], error: &EngineError) -> Vec<Verdict> {
+    txns.iter().map(|_| Err(Refusal::Error(error.clone()))).collect()
+}
