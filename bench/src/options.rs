@@ -54,7 +54,7 @@ pub struct Run {
     /// Messages in the queue from which they are taken.
     #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
     pub depth: usize,
-    /// Entities in the partition that is filtered.
+    /// Entities in the tables that are filtered, in tens of thousands.
     #[arg(long, value_name = "COUNT", default_value_t = 100_000)]
     pub partition: usize,
     /// Blobs in the container when cost must still be what it was with 10,000, and messages in the queue when it

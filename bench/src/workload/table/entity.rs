@@ -7,7 +7,7 @@ use crate::workload::content::text;
 /// What its properties other than the text take.
 const SIZE: usize = 1024;
 const OTHERS: usize = 80;
-/// Entities of one partition among which one has a given `Group`.
+/// Every `Group` is found once among so many entities in a row, in no order.
 pub const GROUPS: usize = 10_000;
 
 /// Writes entities that are equally long, whatever their number.
@@ -22,14 +22,13 @@ impl Entities {
 
     /// `client` keeps the rows of clients apart that write into one partition.
     pub fn json(&self, partition: &str, client: usize, at: usize) -> Bytes {
-        let (row, group) = (row(client, at), at % GROUPS);
-        let properties = properties(&self.text, group, at);
+        let (row, properties) = (row(client, at), properties(&self.text, at));
         format!("{{\"PartitionKey\":\"{partition}\",\"RowKey\":\"{row}\",{properties}}}").into()
     }
 
     /// Without the keys, which the address of the request names.
     pub fn properties(&self, at: usize) -> Bytes {
-        format!("{{{}}}", properties(&self.text, at % GROUPS, at)).into()
+        format!("{{{}}}", properties(&self.text, at)).into()
     }
 }
 
@@ -38,8 +37,8 @@ pub fn row(client: usize, at: usize) -> String {
     format!("{client:02}-{at:09}")
 }
 
-/// `Group` and the others have leading digits that keep the length.
-fn properties(text: &str, group: usize, at: usize) -> String {
-    let (group, score) = (GROUPS + group, 1_000_000_000 + at);
+/// `Group` lies between `GROUPS` and twice as many; it and `Score` have as many digits for all.
+fn properties(text: &str, at: usize) -> String {
+    let (group, score) = (GROUPS + at.wrapping_mul(7919) % GROUPS, 1_000_000_000 + at);
     format!("\"Group\":{group},\"Score\":{score}.5,\"Active\":true,\"Text\":\"{text}\"")
 }

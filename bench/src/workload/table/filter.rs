@@ -1,6 +1,5 @@
-//! One partition, filtered by a property that is no key: one entity in 10,000 matches, spread over the whole
-//! partition, so every entity must be looked at and the answer is small. An operation is the query with all the
-//! pages that a server makes of it; its entities are those looked at.
+//! Partitions filtered by a property that is no key, in tables of `--partition` entities. An operation is the query
+//! with all the pages that a server makes of it.
 
 use std::io;
 use std::time::Instant;
@@ -14,33 +13,22 @@ use crate::sign::Signer;
 use crate::wire::Connection;
 use crate::workload::Scene;
 
-const TABLE: &str = "filter";
-const PARTITION: &str = "one";
-
-pub async fn filter(scene: &Scene<'_>) -> Outcome<Measured> {
-    scene.server.create_table(TABLE).await?;
-    let groups = scene.run.partition.div_ceil(ENTITIES);
-    let mut connection = Connection::open(scene.server.address()).await?;
-    let mut filling = Groups::new(TABLE, PARTITION.to_owned());
-    for at in 0..groups {
-        let request = filling.request(at);
-        filling.commit(&mut connection, &request).await?;
-    }
-    let stored = groups * ENTITIES;
+/// One partition holds all. One entity in 10,000 matches, spread over the whole partition: every entity must be
+/// looked at and the answer is small. Counted are the entities looked at.
+pub async fn all(scene: &Scene<'_>) -> Outcome<Measured> {
+    const TABLE: &str = "sparse";
+    let stored = scene.run.partition.next_multiple_of(GROUPS);
+    fill(scene, TABLE, "one", stored).await?;
     load::measure(scene, scene.run.connections, |client, mut connection, until| async move {
         let mut done = Done::default();
-        // Every client asks for another group, the next one the next time.
         for at in 0.. {
             let began = Instant::now();
             if began >= until {
                 break;
             }
-            let group = (client * 617 + at) % GROUPS;
-            let found = query(&mut connection, group).await?;
-            let wanted = (stored + GROUPS - 1 - group) / GROUPS;
-            if found != wanted {
-                return Err(io::Error::other(format!("group {group}: {found} entities, not {wanted}")));
-            }
+            let group = GROUPS + (client * 617 + at) % GROUPS;
+            let filter = format!("PartitionKey eq 'one' and Group eq {group}");
+            query(&mut connection, TABLE, &filter, stored / GROUPS).await?;
             done.note(began, stored as u64);
         }
         Ok(done)
@@ -48,14 +36,52 @@ pub async fn filter(scene: &Scene<'_>) -> Outcome<Measured> {
     .await
 }
 
-async fn query(connection: &mut Connection, group: usize) -> io::Result<usize> {
-    let signer = Signer::table();
-    let (path, filter) =
-        (format!("/{TABLE}()"), format!("PartitionKey eq '{PARTITION}' and Group eq {}", GROUPS + group));
+/// Partitions of 10,000 entities. A quarter of one matches, spread over it, and is the answer. Counted are the
+/// entities answered.
+pub async fn tenth(scene: &Scene<'_>) -> Outcome<Measured> {
+    const TABLE: &str = "quarters";
+    let partitions = scene.run.partition.div_ceil(GROUPS);
+    for partition in 0..partitions {
+        fill(scene, TABLE, &name(partition), GROUPS).await?;
+    }
+    load::measure(scene, scene.run.connections, |client, mut connection, until| async move {
+        let mut done = Done::default();
+        for at in client.. {
+            let began = Instant::now();
+            if began >= until {
+                break;
+            }
+            let (partition, below) = (name(at % partitions), GROUPS + GROUPS / 4);
+            let filter = format!("PartitionKey eq '{partition}' and Group lt {below}");
+            query(&mut connection, TABLE, &filter, GROUPS / 4).await?;
+            done.note(began, (GROUPS / 4) as u64);
+        }
+        Ok(done)
+    })
+    .await
+}
+
+fn name(partition: usize) -> String {
+    format!("partition-{partition:04}")
+}
+
+async fn fill(scene: &Scene<'_>, table: &'static str, partition: &str, entities: usize) -> Outcome {
+    scene.server.create_table(table).await?;
+    let mut connection = Connection::open(scene.server.address()).await?;
+    let mut filling = Groups::new(table, partition.to_owned());
+    for at in 0..entities / ENTITIES {
+        let request = filling.request(at);
+        filling.commit(&mut connection, &request).await?;
+    }
+    Ok(())
+}
+
+async fn query(connection: &mut Connection, table: &str, filter: &str, wanted: usize) -> io::Result<()> {
+    let (signer, path) = (Signer::table(), format!("/{table}()"));
     let (mut partition, mut row) = (String::new(), String::new());
     let (mut body, mut found) = (Vec::new(), 0);
     loop {
-        let mut draft = Draft::new("GET", &path).query("$filter", &filter).accept_json();
+        let mut draft = Draft::new("GET", &path).query("$filter", filter).accept_json();
         if !partition.is_empty() {
             draft = draft.query("NextPartitionKey", &partition).query("NextRowKey", &row);
         }
@@ -66,7 +92,11 @@ async fn query(connection: &mut Connection, group: usize) -> io::Result<usize> {
         found += memchr::memmem::find_iter(&body, b"\"RowKey\"").count();
         (partition, row) = (answer.next_partition, answer.next_row);
         if partition.is_empty() {
-            return Ok(found);
+            break;
         }
     }
+    if found == wanted {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("{filter}: {found} entities instead of {wanted}")))
 }

@@ -18,17 +18,21 @@ pub enum Table {
     Get,
     MergeIfMatch,
     GroupOf100,
-    Filter,
+    /// A tenth of the table, a quarter of which is the answer.
+    FilterTenth,
+    /// All of the table, almost nothing of which is the answer.
+    FilterAll,
 }
 
 impl Table {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Insert,
         Self::InsertOnePartition,
         Self::Get,
         Self::MergeIfMatch,
         Self::GroupOf100,
-        Self::Filter,
+        Self::FilterTenth,
+        Self::FilterAll,
     ];
 
     pub fn name(self) -> &'static str {
@@ -38,13 +42,14 @@ impl Table {
             Self::Get => "point get",
             Self::MergeIfMatch => "merge if-match",
             Self::GroupOf100 => "group of 100",
-            Self::Filter => "filter partition",
+            Self::FilterTenth => "filter 1/4 of a partition",
+            Self::FilterAll => "filter 10 of 100k",
         }
     }
 
     pub fn unit(self) -> Unit {
         match self {
-            Self::GroupOf100 | Self::Filter => Unit::Entities,
+            Self::GroupOf100 | Self::FilterTenth | Self::FilterAll => Unit::Entities,
             _ => Unit::Operations,
         }
     }
@@ -56,7 +61,8 @@ impl Table {
             Self::Get => single::get(scene).await,
             Self::MergeIfMatch => single::merge_if_match(scene).await,
             Self::GroupOf100 => group::insert(scene).await,
-            Self::Filter => filter::filter(scene).await,
+            Self::FilterTenth => filter::tenth(scene).await,
+            Self::FilterAll => filter::all(scene).await,
         }
     }
 }
