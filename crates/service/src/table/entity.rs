@@ -13,6 +13,9 @@ use crate::key;
 use crate::record::corrupt;
 use crate::record::entity::{Properties, StoredBody, StoredEntity};
 
+/// Of a filter, up to here asking it allocates nothing.
+const FEW_NAMES: usize = 8;
+
 #[derive(Clone, Debug)]
 pub struct Entity {
     key: Key,
@@ -45,7 +48,14 @@ impl Entity {
     /// Asks a filter, in one pass over the body as it lies.
     pub(super) fn matches(&self, filter: &Filter) -> Result<bool, EngineError> {
         let (partition, row) = self.keys()?;
-        let mut slots: Vec<Option<ValueRef<'_>>> = vec![None; filter.names().len()];
+        let (mut few, mut many) = ([None; FEW_NAMES], Vec::new());
+        let slots: &mut [Option<ValueRef<'_>>] = match few.get_mut(..filter.names().len()) {
+            Some(few) => few,
+            None => {
+                many.resize(filter.names().len(), None);
+                &mut many
+            }
+        };
         let mut open = 0;
         for (slot, name) in slots.iter_mut().zip(filter.names()) {
             *slot = match name.as_str() {
@@ -67,7 +77,7 @@ impl Entity {
                 open -= 1;
             }
         }
-        Ok(filter.matches(&slots))
+        Ok(filter.matches(slots))
     }
 }
 

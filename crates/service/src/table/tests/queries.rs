@@ -32,7 +32,7 @@ async fn ranges_and_pages_lose_nothing() {
     fn less(a: &str, b: &str) -> bool {
         a.encode_utf16().lt(b.encode_utf16())
     }
-    let cases: [(&str, Wanted); 16] = [
+    let cases: [(&str, Wanted); 17] = [
         ("", |_, _, _| true),
         ("PartitionKey eq 'a'", |p, _, _| p == "a"),
         ("PartitionKey eq ''", |p, _, _| p.is_empty()),
@@ -55,6 +55,7 @@ async fn ranges_and_pages_lose_nothing() {
         ("PartitionKey lt 'a\u{0}b'", |p, _, _| less(p, "a\u{0}b")),
         ("PartitionKey gt 'a\u{0}b'", |p, _, _| less("a\u{0}b", p)),
         ("PartitionKey eq 'a' and PartitionKey eq 'b'", |_, _, _| false),
+        ("a or b or c or d or e or f or g or h or n gt 2 and even", |_, _, n| n > 2 && n % 2 == 0),
     ];
     for (filter, wanted) in cases {
         let expected: Vec<String> = ordered()
