@@ -6,32 +6,26 @@ use bytes::Bytes;
 
 use crate::Trial;
 use crate::random::mix;
-use crate::sas::{ACCOUNT, sas};
+use crate::sas::signed;
 use crate::server::Server;
 use crate::wire::{Client, Request};
 
 pub const CONTAINER: &str = "chaos";
 
-fn request(method: &'static str, path: &str, query: &str) -> Request {
-    let and = if query.is_empty() { "" } else { "&" };
-    let target = format!("/{ACCOUNT}/{path}?{query}{and}{}", sas());
-    Request { method, target, headers: vec![("x-ms-version", "2023-11-03".to_owned())], ..Request::default() }
-}
-
 pub fn create_container() -> Request {
-    request("PUT", CONTAINER, "restype=container")
+    signed("PUT", CONTAINER, "restype=container")
 }
 
 pub fn of_service(method: &'static str, query: &str) -> Request {
-    request(method, "", query)
+    signed(method, "", query)
 }
 
 pub fn of_container(method: &'static str, query: &str) -> Request {
-    request(method, CONTAINER, query)
+    signed(method, CONTAINER, query)
 }
 
 pub fn of_blob(method: &'static str, name: &str, query: &str) -> Request {
-    request(method, &format!("{CONTAINER}/{name}"), query)
+    signed(method, &format!("{CONTAINER}/{name}"), query)
 }
 
 pub fn get(name: &str) -> Request {
@@ -102,7 +96,8 @@ pub async fn list(client: &mut Client, prefix: &str) -> Trial<Vec<(String, Strin
     }
 }
 
-fn element<'a>(text: &'a str, name: &str) -> &'a str {
+/// What stands in the first element of that name; nothing is unescaped.
+pub fn element<'a>(text: &'a str, name: &str) -> &'a str {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let after = text.split_once(&open).map_or("", |(_, after)| after);
     after.split_once(&close).map_or("", |(inside, _)| inside)

@@ -8,9 +8,11 @@ mod history;
 mod kill;
 mod lease;
 mod options;
+mod queue;
 mod random;
 mod sas;
 mod server;
+mod table;
 mod wire;
 
 use std::process::ExitCode;

@@ -6,6 +6,8 @@ use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
+use crate::wire::Request;
+
 pub const ACCOUNT: &str = "devstoreaccount1";
 const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
@@ -26,4 +28,11 @@ pub fn sas() -> &'static str {
         let signature = signature.replace('+', "%2B").replace('/', "%2F").replace('=', "%3D");
         format!("sv={VERSION}&ss={SERVICES}&srt={RESOURCES}&sp={PERMISSIONS}&se={EXPIRY}&sig={signature}")
     })
+}
+
+/// To any of the services: path and query below the account, and the SAS.
+pub fn signed(method: &'static str, path: &str, query: &str) -> Request {
+    let and = if query.is_empty() { "" } else { "&" };
+    let target = format!("/{ACCOUNT}/{path}?{query}{and}{}", sas());
+    Request { method, target, headers: vec![("x-ms-version", VERSION.to_owned())], ..Request::default() }
 }

@@ -81,7 +81,8 @@ impl Launch {
         command.args(&self.arguments).arg("--silent").arg("--location").arg(&self.data);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
         let child = command.spawn().map_err(|error| format!("the server cannot be run: {error}"))?;
-        let mut server = Server { child, blob: nowhere(), admin: nowhere() };
+        let mut server =
+            Server { child, blob: nowhere(), queue: nowhere(), table: nowhere(), admin: nowhere() };
         let told = listen(&mut server.child)?;
         let end = Instant::now() + START_PATIENCE;
         loop {
@@ -100,6 +101,8 @@ impl Launch {
             let address = url.split_once("://").and_then(|(_, address)| address.parse().ok());
             match (name, address) {
                 ("blob", Some(address)) => server.blob = address,
+                ("queue", Some(address)) => server.queue = address,
+                ("table", Some(address)) => server.table = address,
                 ("admin", Some(address)) => server.admin = address,
                 _ => {}
             }
@@ -123,14 +126,28 @@ fn listen(child: &mut Child) -> Trial<mpsc::Receiver<String>> {
     Ok(told)
 }
 
+/// Where its services are.
+#[derive(Clone, Copy, Debug)]
+pub struct Doors {
+    pub blob: SocketAddr,
+    pub queue: SocketAddr,
+    pub table: SocketAddr,
+}
+
 /// Killed when dropped.
 pub struct Server {
     child: Child,
     pub blob: SocketAddr,
+    pub queue: SocketAddr,
+    pub table: SocketAddr,
     pub admin: SocketAddr,
 }
 
 impl Server {
+    pub fn doors(&self) -> Doors {
+        Doors { blob: self.blob, queue: self.queue, table: self.table }
+    }
+
     /// kill -9: whatever was not written is not written.
     pub fn kill(mut self) {
         self.end();

@@ -1,7 +1,10 @@
-//! kill -9 under load. Each writer alone owns its blobs, so it knows what must be there after every restart: what
-//! was acknowledged last, or what was under way when the server died, and nothing else.
+//! kill -9 under load. Each writer alone owns what it writes, so it knows what must be there after every restart: what
+//! was acknowledged last, or what was under way when the server died, and nothing else. All services at once: they share
+//! the log, and what is written together is lost together.
 
-mod state;
+mod blobs;
+mod queue;
+mod table;
 mod writer;
 
 use std::time::{Duration, Instant};
@@ -9,28 +12,39 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 use crate::Trial;
-use crate::blob;
 use crate::options::Options;
 use crate::random::Random;
-use crate::server::Launch;
+use crate::server::{Launch, Server};
 use crate::wire::Client;
+use blobs::Blobs;
+use queue::Queue;
+use table::Table;
 use writer::Writer;
 
-const WRITERS: u64 = 8;
+/// Of each service.
+const WRITERS: u64 = 6;
+/// How long messages are hidden; the clock passes it before each look.
+const HIDDEN: Duration = Duration::from_secs(3600);
+
+/// What became of one request.
+enum Step {
+    Done,
+    /// The server is gone.
+    Gone,
+}
 
 pub async fn run(options: &Options) -> Trial<String> {
     let mut random = Random::new(options.seed);
-    let launch = Launch::new(options, "kill")?;
+    let launch = Launch::new(options, "kill")?.with(&["--test-clock"]);
     let mut server = launch.start()?;
-    Client::new(server.blob).must(&blob::create_container()).await?.expect(201, "Create Container")?;
-    let mut writers: Vec<Writer> = (0..WRITERS).map(|number| Writer::new(number, random.fork())).collect();
+    let mut writers = prepare(&server, &mut random).await?;
     let mut slowest = Duration::ZERO;
     for cycle in 1..=options.cycles {
         let failed = |reason| format!("cycle {cycle}: {reason}");
-        let address = server.blob;
+        let doors = server.doors();
         let mut work = JoinSet::new();
         for mut writer in writers.drain(..) {
-            work.spawn(async move { writer.write(address).await.map(|()| writer) });
+            work.spawn(async move { writer.write(doors).await.map(|()| writer) });
         }
         tokio::time::sleep(Duration::from_millis(random.between(50, 700))).await;
         server.must_run().map_err(failed)?;
@@ -41,24 +55,51 @@ pub async fn run(options: &Options) -> Trial<String> {
         let started = Instant::now();
         server = launch.start().map_err(failed)?;
         slowest = slowest.max(started.elapsed());
-        let address = server.blob;
+        // Every time-out of a message is over, whoever set it.
+        crate::blob::advance(&server, HIDDEN + Duration::from_secs(60)).await?;
+        let doors = server.doors();
         let last = cycle == options.cycles;
         let mut checks = JoinSet::new();
         for mut writer in writers.drain(..) {
-            checks.spawn(async move { writer.check(address, last).await.map(|()| writer) });
+            checks.spawn(async move { writer.check(doors, last).await.map(|()| writer) });
         }
         while let Some(writer) = checks.join_next().await {
             writers.push(writer.map_err(|error| error.to_string())?.map_err(failed)?);
         }
     }
     server.stop().await?;
-    let acknowledged: u64 = writers.iter().map(|writer| writer.acknowledged).sum();
-    let open: u64 = writers.iter().map(|writer| writer.open).sum();
-    if acknowledged < options.cycles {
-        return Err(format!("only {acknowledged} acknowledged writes: no load"));
+    report(options, &writers, slowest)
+}
+
+async fn prepare(server: &Server, random: &mut Random) -> Trial<Vec<Writer>> {
+    let container = crate::blob::create_container();
+    Client::new(server.blob).must(&container).await?.expect(201, "Create Container")?;
+    Client::new(server.table).must(&crate::table::create()).await?.expect(201, "Create Table")?;
+    let mut writers = Vec::new();
+    for number in 0..WRITERS {
+        let queue = Queue::new(number, random.fork());
+        queue.prepare(server.queue).await?;
+        writers.push(Writer::Queue(queue));
+        writers.push(Writer::Blobs(Blobs::new(number, random.fork())));
+        writers.push(Writer::Table(Table::new(number, random.fork())));
+    }
+    Ok(writers)
+}
+
+fn report(options: &Options, writers: &[Writer], slowest: Duration) -> Trial<String> {
+    let sum = |of: fn(&Writer) -> bool| -> u64 {
+        writers.iter().filter(|writer| of(writer)).map(Writer::acknowledged).sum()
+    };
+    let blobs = sum(|writer| matches!(writer, Writer::Blobs(_)));
+    let queues = sum(|writer| matches!(writer, Writer::Queue(_)));
+    let tables = sum(|writer| matches!(writer, Writer::Table(_)));
+    let open: u64 = writers.iter().map(Writer::unanswered).sum();
+    if blobs.min(queues).min(tables) < options.cycles {
+        return Err(format!("{blobs}, {queues}, {tables} acknowledged writes: no load"));
     }
     Ok(format!(
-        "{} kills, {acknowledged} acknowledged writes, 0 lost ({open} unanswered); slowest start {} ms",
+        "{} kills, {blobs} acknowledged writes of blobs, {queues} of queues, {tables} of tables, 0 lost ({open} \
+         unanswered); slowest start {} ms",
         options.cycles,
         slowest.as_millis()
     ))
