@@ -39,7 +39,8 @@ macro_rules! cases {
 cases! {
     "checker", "the judge of histories rejects bad ones and accepts good ones", false, history::judge_the_judge;
     "kill", "kill -9 under load: every acknowledged write is there", true, kill::run;
-    "history", "32 clients, a few blobs, restarts: every answer has its place in one order", true, history::run;
+    "history", "32 clients, a few blobs, restarts: every answer has its place in one order", true, history::blob::run;
+    "table-history", "32 clients, small partitions, groups and queries, restarts: one order explains all", true, history::table::run;
     "lease-wall", "the wall clock jumps by hours and days, both ways", false, lease::wall::run;
     "lease-crash", "kill -9 in mid-lease: held for what is left of it", true, lease::crash::run;
     "lease-upload", "the lease is lost in mid-upload: 412, and the old content stays", true, lease::upload::run;
@@ -52,5 +53,5 @@ cases! {
 }
 
 pub fn list() -> String {
-    CASES.iter().map(|case| format!("  {:<14} {}\n", case.name, case.title)).collect()
+    CASES.iter().map(|case| format!("  {:<15} {}\n", case.name, case.title)).collect()
 }

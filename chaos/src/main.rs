@@ -2,6 +2,7 @@
 //! form; `lazuli-chaos --server PATH --long [CASE...]` the long one. Each case stands alone.
 
 mod abuse;
+mod arena;
 mod blob;
 mod case;
 mod history;

@@ -153,6 +153,11 @@ impl Server {
         self.end();
     }
 
+    /// The same, when it cannot be given away. It is dead when this returns.
+    pub fn kill_now(&mut self) {
+        self.end();
+    }
+
     fn end(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -172,6 +177,10 @@ impl Server {
 
     /// Asks it to stop, and sees that it does so in order.
     pub async fn stop(mut self) -> Trial {
+        self.stop_now().await
+    }
+
+    pub async fn stop_now(&mut self) -> Trial {
         let id = Pid::from_child(&self.child);
         kill_process(id, Signal::TERM).map_err(|error| format!("cannot signal the server: {error}"))?;
         let end = Instant::now() + STOP_PATIENCE;

@@ -3,14 +3,32 @@
 //! put next if nothing else was answered before it was called; where no operation fits, the last choice is undone.
 //!
 //! An operation that was never answered may come at any later moment of its server's life or not at all, so it is
-//! tried last, and only where it would change something. Nothing can be wrongly accepted: an accepted order has been walked through
-//! the model step by step.
+//! tried last, and only where it would change something. Nothing can be wrongly accepted: an accepted order has been walked
+//! through the model step by step.
+//!
+//! A reading or a refusal that fits is put at once and for good: in any order where it comes later it could as well come
+//! here. Without this rule the many ways to mix refusals would be tried one by one.
 
 use std::collections::HashSet;
+use std::fmt::Debug;
+use std::hash::Hash;
 
 use super::event::{Event, Moment};
-use super::model::Blob;
 use crate::random::mix;
+
+/// What a service promises, one operation at a time. The default is the state in which every history begins.
+pub trait Model: Copy + Debug + Default + Eq + Hash {
+    type Call: Copy + Debug;
+    type Answer: Copy + Debug;
+
+    /// The state after the call, if the answer is one that this state gives. Any answer fits when none came.
+    fn step(self, call: Self::Call, answer: Option<Self::Answer>) -> Option<Self>;
+
+    /// Whether an operation with this answer changes nothing, whatever the state.
+    fn is_inert(answer: &Self::Answer) -> bool;
+}
+
+type EventOf<M> = Event<<M as Model>::Call, <M as Model>::Answer>;
 
 /// Far more than a sound history needs.
 const MOST_STEPS: u64 = 20_000_000;
@@ -20,11 +38,12 @@ pub enum Verdict {
     Linearizable,
     /// The farthest that any order came.
     Impossible(String),
-    Undecided,
+    /// Too many orders to try; the farthest that any came.
+    Undecided(String),
 }
 
-pub fn check(events: &[Event]) -> Verdict {
-    Search::new(events).run()
+pub fn check<M: Model>(events: &[EventOf<M>]) -> Verdict {
+    Search::<M>::new(events).run()
 }
 
 /// Calls and answers of the answered operations in order of time, as a list from which operations are lifted.
@@ -47,7 +66,7 @@ enum Entry {
 const HEAD: usize = 0;
 
 impl Timeline {
-    fn new(answered: &[&Event]) -> Self {
+    fn new<C, A: Copy>(answered: &[&Event<C, A>]) -> Self {
         // At the same moment a call stands before an answer: the two then overlap, which excludes nothing.
         let mut moments: Vec<(Moment, bool, usize)> = Vec::with_capacity(answered.len() * 2);
         for (operation, event) in answered.iter().enumerate() {
@@ -99,6 +118,13 @@ impl Timeline {
     }
 }
 
+enum Taken {
+    Yes,
+    No,
+    /// From here nothing leads to an end.
+    DeadEnd,
+}
+
 /// Where the search for the next operation stands.
 #[derive(Clone, Copy)]
 enum Cursor {
@@ -106,33 +132,37 @@ enum Cursor {
     Timeline(usize),
     /// At this one of the unanswered operations.
     Open(usize),
+    /// Behind the last.
+    End,
 }
 
-struct Frame {
+struct Frame<M> {
     chosen: Cursor,
-    before: Blob,
+    /// No other choice need be tried.
+    only: bool,
+    before: M,
     latest_before: Moment,
 }
 
-struct Search<'a> {
-    answered: Vec<&'a Event>,
+struct Search<'a, M: Model> {
+    answered: Vec<&'a EventOf<M>>,
     /// By the moment of their call.
-    open: Vec<&'a Event>,
+    open: Vec<&'a EventOf<M>>,
     open_used: Vec<bool>,
     timeline: Timeline,
-    state: Blob,
+    state: M,
     /// The latest call in the order so far: nothing that ended before it can follow.
     latest: Moment,
-    chosen: Vec<Frame>,
+    chosen: Vec<Frame<M>>,
     /// Which operations are in the order so far, as a sum of random words.
     placed: u128,
-    seen: HashSet<(u128, Blob)>,
+    seen: HashSet<(u128, M)>,
     farthest: (usize, String),
 }
 
-impl<'a> Search<'a> {
-    fn new(events: &'a [Event]) -> Self {
-        let (answered, mut open): (Vec<&Event>, Vec<&Event>) =
+impl<'a, M: Model> Search<'a, M> {
+    fn new(events: &'a [EventOf<M>]) -> Self {
+        let (answered, mut open): (Vec<&EventOf<M>>, Vec<&EventOf<M>>) =
             events.iter().partition(|event| event.answer.is_some());
         open.sort_unstable_by_key(|event| event.called);
         Self {
@@ -140,7 +170,7 @@ impl<'a> Search<'a> {
             open_used: vec![false; open.len()],
             answered,
             open,
-            state: Blob::default(),
+            state: M::default(),
             latest: 0,
             chosen: Vec::new(),
             placed: 0,
@@ -160,14 +190,14 @@ impl<'a> Search<'a> {
                 Cursor::Timeline(place) => match self.timeline.entries[place] {
                     Entry::Call(operation) => {
                         let taken = self.take_answered(operation, cursor);
-                        left -= usize::from(taken);
+                        left -= usize::from(matches!(taken, Taken::Yes));
                         cursor = Cursor::Timeline(self.timeline.next[place]);
                         taken
                     }
                     Entry::Answer(_) | Entry::Edge => {
                         self.note(left);
                         cursor = Cursor::Open(0);
-                        false
+                        Taken::No
                     }
                 },
                 Cursor::Open(index) if self.may_come(index) => {
@@ -175,32 +205,43 @@ impl<'a> Search<'a> {
                     cursor = Cursor::Open(index + 1);
                     taken
                 }
-                Cursor::Open(_) => {
+                Cursor::Open(_) | Cursor::End => {
                     let Some(frame) = self.chosen.pop() else {
                         return Verdict::Impossible(self.farthest.1);
                     };
                     left += usize::from(matches!(frame.chosen, Cursor::Timeline(_)));
-                    cursor = self.undo(&frame);
-                    false
+                    let next = self.undo(&frame);
+                    cursor = if frame.only { Cursor::End } else { next };
+                    Taken::No
                 }
             };
-            if taken {
-                cursor = Cursor::Timeline(self.timeline.next[HEAD]);
+            match taken {
+                Taken::Yes => cursor = Cursor::Timeline(self.timeline.next[HEAD]),
+                Taken::DeadEnd => cursor = Cursor::End,
+                Taken::No => {}
             }
         }
-        Verdict::Undecided
+        Verdict::Undecided(self.farthest.1)
     }
 
-    fn take_answered(&mut self, operation: usize, cursor: Cursor) -> bool {
+    fn take_answered(&mut self, operation: usize, cursor: Cursor) -> Taken {
         let event = self.answered[operation];
         let Some(next) = self.state.step(event.call, event.answer.map(|(answer, _)| answer)) else {
-            return false;
+            return Taken::No;
         };
-        if !self.enter(next, event.called, word(operation, 0), cursor) {
-            return false;
+        let inert = event.answer.is_some_and(|(answer, _)| M::is_inert(&answer));
+        let only = inert && self.excludes_nothing(event.called);
+        if !self.enter(next, event.called, word(operation, 0), cursor, only) {
+            return if only { Taken::DeadEnd } else { Taken::No };
         }
         self.timeline.lift(operation);
-        true
+        Taken::Yes
+    }
+
+    /// Whether every unanswered operation that may come now may still come after one that was called at this moment.
+    fn excludes_nothing(&self, called: Moment) -> bool {
+        let open = self.open.iter().zip(&self.open_used);
+        !open.into_iter().any(|(event, used)| !used && (self.latest..called).contains(&event.until))
     }
 
     fn may_come(&self, index: usize) -> bool {
@@ -208,34 +249,34 @@ impl<'a> Search<'a> {
         self.open.get(index).is_some_and(|event| limit.is_some_and(|limit| event.called <= limit))
     }
 
-    fn take_open(&mut self, index: usize, cursor: Cursor) -> bool {
+    fn take_open(&mut self, index: usize, cursor: Cursor) -> Taken {
         let event = self.open[index];
         if self.open_used[index] || event.until < self.latest {
-            return false;
+            return Taken::No;
         }
-        let Some(next) = self.state.step(event.call, None) else { return false };
-        if next == self.state || !self.enter(next, event.called, word(index, 1), cursor) {
-            return false;
+        let Some(next) = self.state.step(event.call, None) else { return Taken::No };
+        if next == self.state || !self.enter(next, event.called, word(index, 1), cursor, false) {
+            return Taken::No;
         }
         self.open_used[index] = true;
-        true
+        Taken::Yes
     }
 
     /// False when the same operations, in another order, have led to the same state before, and to nothing.
-    fn enter(&mut self, next: Blob, called: Moment, word: u128, cursor: Cursor) -> bool {
+    fn enter(&mut self, next: M, called: Moment, word: u128, cursor: Cursor, only: bool) -> bool {
         let placed = self.placed.wrapping_add(word);
         if !self.seen.insert((placed, next)) {
             return false;
         }
         self.placed = placed;
-        self.chosen.push(Frame { chosen: cursor, before: self.state, latest_before: self.latest });
+        self.chosen.push(Frame { chosen: cursor, only, before: self.state, latest_before: self.latest });
         self.state = next;
         self.latest = self.latest.max(called);
         true
     }
 
     /// The place at which to go on looking.
-    fn undo(&mut self, frame: &Frame) -> Cursor {
+    fn undo(&mut self, frame: &Frame<M>) -> Cursor {
         self.state = frame.before;
         self.latest = frame.latest_before;
         match frame.chosen {
@@ -251,6 +292,7 @@ impl<'a> Search<'a> {
                 self.placed = self.placed.wrapping_sub(word(index, 1));
                 Cursor::Open(index + 1)
             }
+            Cursor::End => Cursor::End,
         }
     }
 

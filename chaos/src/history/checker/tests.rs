@@ -1,8 +1,8 @@
 //! The search against the definition: all orders of small histories, one by one.
 
-use super::super::event::{Answer, Call, Condition, Event, Lease, Refusal};
-use super::super::model::Blob;
-use super::{Verdict, check};
+use super::super::blob::call::{Answer, Call, Condition, Event, Lease, Refusal};
+use super::super::blob::model::Blob;
+use super::{Model, Verdict, check};
 use crate::random::Random;
 
 /// Tries every order; unanswered operations may be left out.
@@ -78,7 +78,7 @@ fn the_search_finds_what_the_definition_says() {
         let length = random.between(1, 6);
         let events: Vec<Event> = (0..length).map(|number| random_event(&mut random, number)).collect();
         let expected = by_definition(&events);
-        match check(&events) {
+        match check::<Blob>(&events) {
             Verdict::Linearizable if expected => yes += 1,
             Verdict::Impossible(_) if !expected => no += 1,
             verdict => panic!("{verdict:?}, by definition {expected}: {events:#?}"),
@@ -89,5 +89,6 @@ fn the_search_finds_what_the_definition_says() {
 
 #[test]
 fn judged_by_hand() {
-    super::super::bad::run().expect("every history is judged as a person judges it");
+    super::super::blob::bad::run().expect("blobs are judged as a person judges them");
+    super::super::table::bad::run().expect("and entities");
 }

@@ -1,17 +1,15 @@
 //! One client of a history: asks, and writes down when it asked and what it was told when.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use tokio::sync::watch;
-
-use super::event::{Answer, Call, Condition, Event, Holder, Lease, Moment, Refusal, Version};
+use super::call::{Answer, Call, Condition, Event, Holder, Lease, Refusal, Version};
 use crate::Trial;
+use crate::arena::{Guest, Moment};
 use crate::blob::{self, lease_id};
 use crate::random::Random;
-use crate::wire::{self, Client, Lost, Request};
+use crate::wire::{self, Lost, Request};
 
 pub struct Recorded {
     pub blob: usize,
@@ -23,9 +21,8 @@ pub struct Recorded {
 pub struct Actor {
     me: Holder,
     random: Random,
-    address: watch::Receiver<Option<SocketAddr>>,
+    guest: Guest,
     versions: Arc<AtomicU64>,
-    start: Instant,
     /// Of each blob: the version seen last and its ETag.
     seen: Vec<Option<(Version, String)>>,
     /// Of each blob: whether I think that I hold the lease.
@@ -34,42 +31,25 @@ pub struct Actor {
 }
 
 impl Actor {
-    pub fn new(
-        me: Holder,
-        random: Random,
-        address: watch::Receiver<Option<SocketAddr>>,
-        versions: Arc<AtomicU64>,
-        start: Instant,
-        blobs: usize,
-    ) -> Self {
+    pub fn new(me: Holder, random: Random, guest: Guest, versions: Arc<AtomicU64>, blobs: usize) -> Self {
         let (seen, holds) = (vec![None; blobs], vec![false; blobs]);
-        Self { me, random, address, versions, start, seen, holds, recorded: Vec::new() }
+        Self { me, random, guest, versions, seen, holds, recorded: Vec::new() }
     }
 
     pub async fn run(mut self, end: Instant) -> Trial<Vec<Recorded>> {
-        let mut connection: Option<(SocketAddr, Client)> = None;
         while Instant::now() < end {
-            let Some(address) = *self.address.borrow_and_update() else {
-                // The server is being restarted; its sender outlives the clients.
-                let _ = self.address.changed().await;
-                continue;
-            };
-            if connection.as_ref().is_none_or(|(known, _)| *known != address) {
-                connection = Some((address, Client::new(address)));
-            }
-            if let Some((_, client)) = &mut connection {
-                self.act(client).await?;
-            }
+            self.act().await?;
         }
         Ok(self.recorded)
     }
 
-    async fn act(&mut self, client: &mut Client) -> Trial {
+    async fn act(&mut self) -> Trial {
         let blob = self.random.index(self.seen.len());
         let (call, request) = self.choose(blob);
-        let called = self.now();
+        let called = self.guest.now();
+        let Some(client) = self.guest.client().await else { return Ok(()) };
         let outcome = client.send(&request).await;
-        let answered = self.now();
+        let answered = self.guest.now();
         let (answer, identity) = match outcome {
             Err(Lost::Unsent) => {
                 tokio::time::sleep(std::time::Duration::from_millis(5)).await;
@@ -90,10 +70,6 @@ impl Actor {
             self.recorded.push(Recorded { blob, event, identity });
         }
         Ok(())
-    }
-
-    fn now(&self) -> Moment {
-        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(Moment::MAX)
     }
 
     fn choose(&mut self, blob: usize) -> (Call, Request) {

@@ -1,7 +1,8 @@
 //! What the service promises for one blob, written down from its documentation and from recorded answers, not from
 //! our own code. Leases here never end by themselves, so that time does not matter.
 
-use super::event::{Answer, Call, Condition, Holder, Lease, Refusal, Version};
+use super::call::{Answer, Call, Condition, Holder, Lease, Refusal, Version};
+use crate::history::checker::Model;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Blob {
@@ -18,9 +19,11 @@ pub enum Held {
     Broken(Holder),
 }
 
-impl Blob {
-    /// The state after the call, if the answer is the one that this state gives. Any answer fits when none came.
-    pub fn step(self, call: Call, answer: Option<Answer>) -> Option<Self> {
+impl Model for Blob {
+    type Call = Call;
+    type Answer = Answer;
+
+    fn step(self, call: Call, answer: Option<Answer>) -> Option<Self> {
         let (next, given) = self.serve(call);
         match answer {
             None => Some(next),
@@ -29,6 +32,12 @@ impl Blob {
         }
     }
 
+    fn is_inert(answer: &Answer) -> bool {
+        *answer != Answer::Done
+    }
+}
+
+impl Blob {
     /// Where the service's own answer is not known, two are right: If-Match on a blob that is not there, for
     /// operations that need one.
     fn also(self, call: Call, answer: Answer) -> bool {

@@ -1,0 +1,118 @@
+//! A server that dies and comes back while its clients go on.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use crate::Trial;
+use crate::options::Options;
+use crate::random::Random;
+use crate::server::{Doors, Launch, Server};
+use crate::wire::Client;
+
+/// Nanoseconds since the arena was opened.
+pub type Moment = u64;
+
+pub struct Arena {
+    launch: Launch,
+    server: Server,
+    place: watch::Sender<Option<Doors>>,
+    start: Instant,
+    /// When a server was certainly dead.
+    pub deaths: Vec<Moment>,
+}
+
+impl Arena {
+    pub fn open(options: &Options, case: &str) -> Trial<Self> {
+        let launch = Launch::new(options, case)?;
+        let server = launch.start()?;
+        let (place, _) = watch::channel(Some(server.doors()));
+        Ok(Self { launch, server, place, start: Instant::now(), deaths: Vec::new() })
+    }
+
+    pub fn doors(&self) -> Doors {
+        self.server.doors()
+    }
+
+    /// `door`: the service that this client speaks to.
+    pub fn guest(&self, door: fn(&Doors) -> SocketAddr) -> Guest {
+        Guest { place: self.place.subscribe(), start: self.start, door, connection: None }
+    }
+
+    pub async fn kill(&mut self) -> Trial {
+        self.server.must_run()?;
+        self.place.send_replace(None);
+        self.server.kill_now();
+        self.deaths.push(moment(self.start));
+        self.begin_again()
+    }
+
+    /// In order, as an operator does it.
+    pub async fn restart(&mut self) -> Trial {
+        self.server.must_run()?;
+        self.place.send_replace(None);
+        self.server.stop_now().await?;
+        self.deaths.push(moment(self.start));
+        self.begin_again()
+    }
+
+    fn begin_again(&mut self) -> Trial {
+        self.server = self.launch.start()?;
+        self.place.send_replace(Some(self.server.doors()));
+        Ok(())
+    }
+
+    /// Kills it after pauses of so many milliseconds.
+    pub async fn kill_until(&mut self, end: Instant, random: &mut Random, pauses: (u64, u64)) -> Trial {
+        loop {
+            let pause = Duration::from_millis(random.between(pauses.0, pauses.1));
+            if Instant::now() + pause >= end {
+                return Ok(());
+            }
+            tokio::time::sleep(pause).await;
+            self.kill().await?;
+        }
+    }
+
+    pub async fn close(self) -> Trial {
+        self.server.stop().await
+    }
+
+    /// The moment after which a request of this moment, if it was never answered, has no effect.
+    pub fn end_of(deaths: &[Moment], called: Moment) -> Moment {
+        deaths.iter().find(|death| **death >= called).copied().unwrap_or(Moment::MAX)
+    }
+}
+
+fn moment(start: Instant) -> Moment {
+    u64::try_from(start.elapsed().as_nanos()).unwrap_or(Moment::MAX)
+}
+
+/// One client's way to whichever server runs.
+pub struct Guest {
+    place: watch::Receiver<Option<Doors>>,
+    start: Instant,
+    door: fn(&Doors) -> SocketAddr,
+    connection: Option<(SocketAddr, Client)>,
+}
+
+impl Guest {
+    pub fn now(&self) -> Moment {
+        moment(self.start)
+    }
+
+    /// Waits while there is no server; None when it took long, so that the caller can look at the time.
+    pub async fn client(&mut self) -> Option<&mut Client> {
+        let found = *self.place.borrow_and_update();
+        let Some(doors) = found else {
+            let _ = tokio::time::timeout(Duration::from_millis(100), self.place.changed()).await;
+            return None;
+        };
+        let address = (self.door)(&doors);
+        if self.connection.as_ref().is_none_or(|(known, _)| *known != address) {
+            self.connection = Some((address, Client::new(address)));
+        }
+        self.connection.as_mut().map(|(_, client)| client)
+    }
+}
