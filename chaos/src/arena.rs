@@ -9,7 +9,7 @@ use crate::Trial;
 use crate::options::Options;
 use crate::random::Random;
 use crate::server::{Doors, Launch, Server};
-use crate::wire::Client;
+use crate::wire::{Answer, Client, Lost, Request};
 
 /// Nanoseconds since the arena was opened.
 pub type Moment = u64;
@@ -114,5 +114,34 @@ impl Guest {
             self.connection = Some((address, Client::new(address)));
         }
         self.connection.as_mut().map(|(_, client)| client)
+    }
+    pub async fn send(&mut self, request: &Request) -> Sent {
+        let Some(client) = self.client().await else { return Sent::Unsent };
+        match client.send(request).await {
+            // Busy or broken: the service does not say whether it was done.
+            Ok(answer) if answer.status >= 500 => Sent::Open,
+            Ok(answer) => Sent::Told(answer),
+            Err(Lost::Open) => Sent::Open,
+            Err(Lost::Unsent) => {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+                Sent::Unsent
+            }
+        }
+    }
+}
+
+pub enum Sent {
+    Told(Answer),
+    /// It may have been done.
+    Open,
+    Unsent,
+}
+
+impl Sent {
+    pub fn answer(self) -> Option<Answer> {
+        match self {
+            Self::Told(answer) => Some(answer),
+            Self::Open | Self::Unsent => None,
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::options::Options;
-use crate::{Trial, abuse, history, kill, lease};
+use crate::{Trial, abuse, delivery, history, kill, lease, transfer};
 
 type Running<'a> = Pin<Box<dyn Future<Output = Trial<String>> + Send + 'a>>;
 
@@ -19,7 +19,7 @@ pub struct Case {
 impl Case {
     /// What was found, in a few words. A case that finds no end has failed.
     pub async fn run(&self, options: &Options) -> Trial<String> {
-        let wanted = options.cycles * 3 + options.rounds * options.seconds * 5;
+        let wanted = options.cycles * 3 + options.rounds * options.seconds * 5 + options.messages / 300;
         let patience = Duration::from_secs(wanted + if options.long { 3600 } else { 120 });
         match tokio::time::timeout(patience, (self.start)(options)).await {
             Ok(outcome) => outcome,
@@ -41,6 +41,8 @@ cases! {
     "kill", "kill -9 under load: every acknowledged write is there", true, kill::run;
     "history", "32 clients, a few blobs, restarts: every answer has its place in one order", true, history::blob::run;
     "table-history", "32 clients, small partitions, groups and queries, restarts: one order explains all", true, history::table::run;
+    "transfer", "32 writers move amounts by groups, restarts: one sum for every reader, no merge lost", true, transfer::run;
+    "delivery", "64 consumers, messages abandoned, restarts: each delivered, none twice at once, none again", true, delivery::run;
     "lease-wall", "the wall clock jumps by hours and days, both ways", false, lease::wall::run;
     "lease-crash", "kill -9 in mid-lease: held for what is left of it", true, lease::crash::run;
     "lease-upload", "the lease is lost in mid-upload: 412, and the old content stays", true, lease::upload::run;

@@ -5,6 +5,7 @@ mod abuse;
 mod arena;
 mod blob;
 mod case;
+mod delivery;
 mod history;
 mod kill;
 mod lease;
@@ -14,6 +15,7 @@ mod random;
 mod sas;
 mod server;
 mod table;
+mod transfer;
 mod wire;
 
 use std::process::ExitCode;

@@ -12,6 +12,7 @@ lazuli-chaos --server PATH [CASE...]
   --cycles N       how often `kill` kills [20, long: 500]
   --seconds N      how long `history` records [8, long: 60]
   --rounds N       how many histories [1, long: 10]
+  --messages N     how many messages `delivery` delivers [4000, long: 1000000]
   --seed N         of the random choices [the time]
   --long           everything at full size
   --list           the cases
@@ -24,6 +25,7 @@ pub struct Options {
     pub cycles: u64,
     pub seconds: u64,
     pub rounds: u64,
+    pub messages: u64,
     pub seed: u64,
     pub long: bool,
     cases: Vec<String>,
@@ -42,7 +44,7 @@ impl Options {
 
 pub fn read(arguments: impl Iterator<Item = String>) -> Trial<Wish> {
     let (mut server, mut work, mut seed) = (PathBuf::new(), std::env::temp_dir(), None);
-    let (mut cycles, mut seconds, mut rounds, mut long) = (None, None, None, false);
+    let (mut cycles, mut seconds, mut rounds, mut messages, mut long) = (None, None, None, None, false);
     let mut cases = Vec::new();
     let mut arguments = arguments.peekable();
     while let Some(argument) = arguments.next() {
@@ -53,6 +55,7 @@ pub fn read(arguments: impl Iterator<Item = String>) -> Trial<Wish> {
             "--cycles" => cycles = Some(number(&value()?)?),
             "--seconds" => seconds = Some(number(&value()?)?),
             "--rounds" => rounds = Some(number(&value()?)?),
+            "--messages" => messages = Some(number(&value()?)?),
             "--seed" => seed = Some(number(&value()?)?),
             "--long" => long = true,
             "--list" => return Ok(Wish::List),
@@ -71,6 +74,7 @@ pub fn read(arguments: impl Iterator<Item = String>) -> Trial<Wish> {
         cycles: or(cycles, 20, 500),
         seconds: or(seconds, 8, 60),
         rounds: or(rounds, 1, 10),
+        messages: or(messages, 4000, 1_000_000),
         seed: seed.unwrap_or_else(now),
         long,
         cases,

@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use super::call::{Answer, Call, Condition, Event, Holder, Lease, Refusal, Version};
 use crate::Trial;
-use crate::arena::{Guest, Moment};
+use crate::arena::{Guest, Moment, Sent};
 use crate::blob::{self, lease_id};
 use crate::random::Random;
-use crate::wire::{self, Lost, Request};
+use crate::wire::{self, Request};
 
 pub struct Recorded {
     pub blob: usize,
@@ -47,18 +47,12 @@ impl Actor {
         let blob = self.random.index(self.seen.len());
         let (call, request) = self.choose(blob);
         let called = self.guest.now();
-        let Some(client) = self.guest.client().await else { return Ok(()) };
-        let outcome = client.send(&request).await;
+        let outcome = self.guest.send(&request).await;
         let answered = self.guest.now();
         let (answer, identity) = match outcome {
-            Err(Lost::Unsent) => {
-                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-                return Ok(());
-            }
-            Err(Lost::Open) => (None, None),
-            // Busy or broken: the service does not say whether it was done.
-            Ok(answer) if answer.status >= 500 => (None, None),
-            Ok(answer) => {
+            Sent::Unsent => return Ok(()),
+            Sent::Open => (None, None),
+            Sent::Told(answer) => {
                 let (read, identity) = read(call, &answer)?;
                 self.learn(blob, call, read, &identity);
                 (Some((read, answered)), identity)

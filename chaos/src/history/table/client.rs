@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::call::{Answer, Call, Change, Event, KEYS, Key, Kind, Match, Refusal, Version};
 use crate::Trial;
-use crate::arena::{Guest, Moment};
+use crate::arena::{Guest, Moment, Sent};
 use crate::random::Random;
 use crate::table::{self, Properties, Verb};
-use crate::wire::{self, Lost, Request};
+use crate::wire::{self, Request};
 
 /// A version of an entity and the ETag that stands for it.
 pub type Identity = (Key, Version, String);
@@ -46,18 +46,12 @@ impl Actor {
         let call = self.choose(partition);
         let request = self.request(partition, call);
         let called = self.guest.now();
-        let Some(client) = self.guest.client().await else { return Ok(()) };
-        let outcome = client.send(&request).await;
+        let outcome = self.guest.send(&request).await;
         let answered = self.guest.now();
         let (answer, identities) = match outcome {
-            Err(Lost::Unsent) => {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-                return Ok(());
-            }
-            Err(Lost::Open) => (None, Vec::new()),
-            // Busy or broken: the service does not say whether it was done.
-            Ok(answer) if answer.status >= 500 => (None, Vec::new()),
-            Ok(answer) => {
+            Sent::Unsent => return Ok(()),
+            Sent::Open => (None, Vec::new()),
+            Sent::Told(answer) => {
                 let (read, identities) = read(call, &answer)?;
                 self.learn(partition, call, read, &identities);
                 (Some((read, answered)), identities)

@@ -11,8 +11,11 @@ fn queue(messages: &[(&str, u32)]) -> Queue {
     queue
 }
 
-fn found(messages: &[(&str, &str, u32)]) -> Vec<queue::Message> {
-    let one = |(id, text, count): &(&str, &str, u32)| queue::Message {
+/// Id, text, DequeueCount.
+type Found = (&'static str, &'static str, u32);
+
+fn found(messages: &[Found]) -> Vec<queue::Message> {
+    let one = |(id, text, count): &Found| queue::Message {
         id: (*id).to_owned(),
         receipt: String::new(),
         count: *count,
@@ -26,7 +29,7 @@ fn what_may_be_there() {
     let (a, b) = (("a", "text of a", 0), ("b", "text of b", 2));
     let both = [("a", 0), ("b", 2)];
     let update = Open::Update { id: "a".to_owned(), text: Some("new".to_owned()) };
-    let rows: [(&str, Option<Open>, &[(&str, &str, u32)], bool); 15] = [
+    let rows: [(&str, Option<Open>, &[Found], bool); 15] = [
         ("nothing was open", None, &[a, b], true),
         ("an acknowledged message is gone", None, &[a], false),
         ("a message comes back", None, &[a, b, ("c", "x", 0)], false),
