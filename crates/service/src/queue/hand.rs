@@ -115,7 +115,8 @@ impl Hand {
                 self.give_back(lent);
                 return Err(fault);
             }
-            lent.extend(self.lend_ready(services, count - lent.len()));
+            let more = self.lend_ready(services, count - lent.len());
+            take(&mut lent, more);
         }
         Ok(lent)
     }
@@ -199,6 +200,16 @@ impl Hand {
     }
 }
 
+/// A scan finds again what was lent before it and is not committed yet: a message that appeared above the frontier, while
+/// an earlier scan was under way. One Get must not hold it twice; between two the commit decides.
+fn take(lent: &mut Vec<(Slot, u64)>, more: Vec<(Slot, u64)>) {
+    for (slot, expires) in more {
+        if lent.iter().all(|(held, _)| *held != slot) {
+            lent.push((slot, expires));
+        }
+    }
+}
+
 pub fn slot_key(messages: Generation, slot: Slot) -> Key {
     key::visible(messages, slot.visible, slot.receipt, slot.id)
 }
@@ -214,3 +225,6 @@ pub fn read_slot(key: &[u8], value: &[u8]) -> Option<(Slot, u64)> {
     };
     Some((slot, u64::from_be_bytes(value.try_into().ok()?)))
 }
+
+#[cfg(test)]
+mod tests;
