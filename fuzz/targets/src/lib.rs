@@ -5,10 +5,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod address;
+mod changeset;
 pub mod credentials;
 mod document;
 mod fields;
+mod filter;
 mod header;
+mod message;
 pub mod mutate;
 mod record;
 pub mod recovery;
@@ -23,9 +26,12 @@ pub struct Target {
 
 pub const TARGETS: &[Target] = &[
     Target { name: "address", run: address::run, rounds: 20_000 },
+    Target { name: "changeset", run: changeset::run, rounds: 20_000 },
     Target { name: "credentials", run: credentials::run, rounds: 4_000 },
     Target { name: "document", run: document::run, rounds: 10_000 },
+    Target { name: "filter", run: filter::run, rounds: 20_000 },
     Target { name: "header", run: header::run, rounds: 20_000 },
+    Target { name: "message", run: message::run, rounds: 10_000 },
     Target { name: "record", run: record::run, rounds: 6_000 },
     Target { name: "recovery", run: recovery::run, rounds: 20 },
     Target { name: "request", run: request::run, rounds: 400 },

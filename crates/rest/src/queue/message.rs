@@ -9,7 +9,7 @@ use crate::front::unwrap;
 use crate::xml::{self, Writer, refuse_element};
 
 /// Bytes of the text, decoded.
-const TEXT_LIMIT: usize = 64 * 1024;
+pub const TEXT_LIMIT: usize = 64 * 1024;
 /// The same text as XML, when every character of it is written as a reference.
 const BODY_LIMIT: usize = 10 * TEXT_LIMIT;
 
@@ -23,7 +23,7 @@ pub async fn read(body: Body) -> Result<Option<String>, Failure> {
 }
 
 /// The text is kept to the last blank; what it means is the clients' affair.
-fn parse(document: &[u8]) -> Result<String, Failure> {
+pub fn parse(document: &[u8]) -> Result<String, Failure> {
     let root = xml::parse(document)?;
     let text = root.child("MessageText").filter(|_| root.name == "QueueMessage");
     let Some(text) = text else { return Err(refuse_element(document, &root, "")) };

@@ -9,7 +9,7 @@ mod get_queue_acl;
 mod get_queue_metadata;
 mod get_queue_service_properties;
 mod list_queues;
-mod message;
+pub mod message;
 mod parameters;
 mod peek_messages;
 mod put_message;

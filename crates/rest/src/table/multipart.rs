@@ -3,8 +3,8 @@
 use memchr::memmem;
 
 /// The deepest that a batch goes is a changeset of requests; what holds more parts than this is no batch.
-const PARTS_MAX: usize = 1_000;
-const HEADERS_MAX: usize = 64;
+pub const PARTS_MAX: usize = 1_000;
+pub const HEADERS_MAX: usize = 64;
 
 #[derive(Debug)]
 pub struct Part<'a> {

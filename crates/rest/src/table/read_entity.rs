@@ -1,6 +1,7 @@
 //! An entity out of its JSON.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -9,6 +10,7 @@ use lazuli_model::odata::{EdmType, EdmValue};
 use lazuli_model::time::Timestamp;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
 const TYPE_MARK: &str = "@odata.type";
@@ -22,7 +24,7 @@ pub struct SentEntity {
 }
 
 pub fn read(document: &[u8]) -> Result<SentEntity, Failure> {
-    let Members(members) = serde_json::from_slice(document).map_err(|_| unreadable())?;
+    let Members::<Value>(members) = serde_json::from_slice(document).map_err(|_| unreadable())?;
     let mut entity = SentEntity::default();
     let mut seen: Vec<&str> = Vec::with_capacity(members.len());
     for (name, value) in &members {
@@ -39,6 +41,9 @@ pub fn read(document: &[u8]) -> Result<SentEntity, Failure> {
             "Timestamp" => {}
             _ => {
                 let edm_type = annotation(&members, name)?;
+                if edm_type.is_none() && may_be_whole(value) && is_whole(document, name) {
+                    return Err(unreadable());
+                }
                 if let Some(value) = property(value, edm_type)? {
                     entity.properties.push((name.clone(), value));
                 }
@@ -50,7 +55,7 @@ pub fn read(document: &[u8]) -> Result<SentEntity, Failure> {
 
 /// The one member of the body of Create Table.
 pub fn table_name(document: &[u8]) -> Result<String, Failure> {
-    let Members(members) = serde_json::from_slice(document).map_err(|_| unreadable())?;
+    let Members::<Value>(members) = serde_json::from_slice(document).map_err(|_| unreadable())?;
     let name = members.into_iter().find(|(name, _)| name == "TableName");
     match name {
         Some((_, Value::String(name))) => Ok(name),
@@ -134,20 +139,33 @@ fn from_number(number: &serde_json::Number, edm_type: Option<EdmType>) -> Option
     }
 }
 
-/// The members of a JSON object in order, repeated ones too.
-struct Members(Vec<(String, Value)>);
+/// A whole number that no integer can hold has become a Double in the reader's hands.
+fn may_be_whole(value: &Value) -> bool {
+    const LARGEST: f64 = (1_u64 << 63) as f64;
+    matches!(value, Value::Number(number) if number.as_f64().is_some_and(|read| read.abs() >= LARGEST))
+}
 
-impl<'de> Deserialize<'de> for Members {
+/// Whether a number was written without a point and an exponent. Reads the document once more; hardly any needs it.
+fn is_whole(document: &[u8], name: &str) -> bool {
+    let Ok(Members::<&RawValue>(members)) = serde_json::from_slice(document) else { return true };
+    let written = members.iter().find(|(member, _)| member == name);
+    written.is_some_and(|(_, written)| !written.get().contains(['.', 'e', 'E']))
+}
+
+/// The members of a JSON object in order, repeated ones too.
+struct Members<V>(Vec<(String, V)>);
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Members<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Walk;
-        impl<'de> Visitor<'de> for Walk {
-            type Value = Members;
+        struct Walk<V>(PhantomData<V>);
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Walk<V> {
+            type Value = Members<V>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<V>, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
@@ -155,6 +173,6 @@ impl<'de> Deserialize<'de> for Members {
                 Ok(Members(members))
             }
         }
-        deserializer.deserialize_map(Walk)
+        deserializer.deserialize_map(Walk(PhantomData))
     }
 }

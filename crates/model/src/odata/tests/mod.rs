@@ -1,3 +1,4 @@
+mod agreement;
 mod bounds;
 mod parse;
 mod reference;
@@ -6,6 +7,8 @@ mod value;
 use std::collections::BTreeMap;
 
 use super::{EdmValue, Filter};
+use crate::time::Timestamp;
+use uuid::Uuid;
 
 /// An entity as plain as can be.
 type Bag = BTreeMap<String, EdmValue>;
