@@ -11,7 +11,16 @@ pub struct ETag(pub u64);
 impl ETag {
     /// The form of a response header, from version 2011-08-18 on.
     pub fn quoted(self) -> String {
-        format!("\"{self}\"")
+        let mut text = String::with_capacity(19);
+        text.push_str("\"0x");
+        // 15 digits last until the year 3654.
+        let digits = if self.0 >> 60 == 0 { 15 } else { 16 };
+        for place in (0..digits).rev() {
+            let digit = (self.0 >> (4 * place)) as u8 & 0xF;
+            text.push(char::from(if digit < 10 { b'0' + digit } else { b'A' + digit - 10 }));
+        }
+        text.push('"');
+        text
     }
 
     pub const fn from_timestamp(at: Timestamp) -> Self {

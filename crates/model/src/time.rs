@@ -99,6 +99,9 @@ impl Timestamp {
     /// RFC 1123, RFC 850 or asctime.
     pub fn parse_http_date(text: &str) -> Option<Self> {
         let text = text.trim();
+        if let Some(usual) = Self::parse_rfc1123(text) {
+            return Some(usual);
+        }
         if let Some((_, rest)) = text.split_once(", ") {
             let rest = rest.strip_suffix(" GMT")?;
             let (date, time) = rest.rsplit_once(' ')?;
@@ -126,6 +129,25 @@ impl Timestamp {
             return None;
         }
         Self::assemble(number(year)?, month_number(month)?, number(day)?, parse_clock(time)?, 0)
+    }
+
+    /// The form that nearly everybody sends, read by position.
+    #[rustfmt::skip]
+    fn parse_rfc1123(text: &str) -> Option<Self> {
+        let &[
+            w1, w2, w3, b',', b' ', d1, d2, b' ', m1, m2, m3, b' ', y1, y2, y3, y4, b' ',
+            h1, h2, b':', n1, n2, b':', s1, s2, b' ', b'G', b'M', b'T',
+        ] = text.as_bytes() else { return None };
+        let named = |a: u8, b: u8, c: u8| [a, b, c].iter().all(u8::is_ascii_alphabetic).then_some([a, b, c]);
+        named(w1, w2, w3)?;
+        let month = named(m1, m2, m3)?;
+        let month = MONTHS.iter().position(|name| name.as_bytes() == month)? as u64 + 1;
+        let pair = |tens: u8, ones: u8| {
+            (tens.is_ascii_digit() && ones.is_ascii_digit())
+                .then(|| u64::from(tens - b'0') * 10 + u64::from(ones - b'0'))
+        };
+        let year = pair(y1, y2)? * 100 + pair(y3, y4)?;
+        Self::assemble(year, month, pair(d1, d2)?, (pair(h1, h2)?, pair(n1, n2)?, pair(s1, s2)?), 0)
     }
 
     /// ISO 8601 in every form that a SAS or a stored access policy may carry: a date alone, or a date with

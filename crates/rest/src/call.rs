@@ -1,5 +1,6 @@
 //! A request that found its row and may act: what an operation is called with.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use lazuli_model::admission::Preconditions;
@@ -12,14 +13,19 @@ use crate::auth::Auth;
 use crate::authorize::Grant;
 use crate::head::Head;
 use crate::preconditions;
+use crate::reply::Reply;
+
+/// An operation under way, on the heap: otherwise every request would carry, and every move of it would copy, room
+/// for the largest operation of all.
+pub(crate) type Operation = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
 
 pub struct Call {
     pub services: Services,
     pub auth: Arc<Auth>,
-    pub head: Head,
+    pub head: Box<Head>,
     pub row: &'static Row,
     pub context: Context,
-    pub grant: Grant,
+    pub grant: Box<Grant>,
     pub body: Body,
 }
 

@@ -20,7 +20,7 @@ use crate::preconditions::lease_id;
 /// The pairs of `x-ms-meta-*` in the order sent, names as they were spelled.
 pub fn metadata(head: &Head) -> Result<Metadata, Failure> {
     let mut pairs = Vec::new();
-    for (name, value) in &head.headers {
+    for (name, value) in head.headers.iter() {
         if let Some(name) = name.as_str().strip_prefix(headers::X_MS_META_PREFIX) {
             let value = std::str::from_utf8(value.as_bytes()).map_err(|_| ErrorCode::InvalidMetadata)?;
             let spelled = head.metadata_names.iter().find(|spelled| spelled.eq_ignore_ascii_case(name));

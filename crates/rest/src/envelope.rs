@@ -15,11 +15,13 @@ use uuid::Uuid;
 use crate::auth::{self, Auth};
 use crate::error::{self, Asked};
 use crate::head::Head;
+use crate::header_case;
+use crate::headers::{self, name};
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::response_body::ResponseBody;
+use crate::sent::Sent;
 use crate::target::Target;
-use crate::{header_case, headers};
 
 /// Longer client request ids are not echoed.
 const CLIENT_REQUEST_ID_LIMIT: usize = 1024;
@@ -52,18 +54,18 @@ pub(crate) struct Envelope {
 
 impl Envelope {
     /// Reads a request up to its address and version.
-    pub fn open(arrival: &Arrival, parts: http::request::Parts) -> (Self, Result<Head, Failure>) {
-        let client_request_id = parts.headers.get(headers::X_MS_CLIENT_REQUEST_ID).cloned();
-        let content_length = parts
-            .headers
-            .get(headers::CONTENT_LENGTH)
+    pub fn open(arrival: &Arrival, parts: http::request::Parts) -> (Self, Result<Box<Head>, Failure>) {
+        let (parts, sent) = split(parts);
+        let client_request_id = sent.find(headers::X_MS_CLIENT_REQUEST_ID).cloned();
+        let content_length = sent
+            .find(headers::CONTENT_LENGTH)
             .and_then(|value| value.to_str().ok())
             .and_then(|text| text.trim().parse().ok());
         let mut envelope = Self {
             service: arrival.listener,
             resource: Resource::Account,
             is_head: parts.method == http::Method::HEAD,
-            request_id: Uuid::new_v4(),
+            request_id: lazuli_service::fresh_uuid(),
             now: arrival.now,
             version: ApiVersion::NEWEST,
             version_shown: None,
@@ -72,7 +74,7 @@ impl Envelope {
             content_length,
             row: None,
         };
-        let head = read_head(arrival, parts, envelope.request_id);
+        let head = read_head(arrival, parts, sent, envelope.request_id);
         if let Ok(head) = &head {
             envelope.service = head.target.service;
             envelope.resource = spoken_of(head);
@@ -116,24 +118,23 @@ impl Envelope {
         if !self.version.has(Feature::QuotedEtags) {
             unquote_etag(&mut headers);
         }
-        let mut put =
-            |name: &'static str, value: HeaderValue| headers.insert(HeaderName::from_static(name), value);
-        put(headers::SERVER, HeaderValue::from_static(server(self.service)));
-        put(headers::DATE, date.at(self.now));
-        put(headers::X_MS_REQUEST_ID, request_id(self.request_id));
+        let mut put = |name: HeaderName, value: HeaderValue| headers.insert(name, value);
+        put(name::SERVER, HeaderValue::from_static(server(self.service)));
+        put(name::DATE, date.at(self.now));
+        put(name::X_MS_REQUEST_ID, request_id(self.request_id));
         if let Some(version) = &self.version_shown
-            && !refusal.as_ref().is_some_and(auth::hides_version)
+            && !refusal.as_deref().is_some_and(auth::hides_version)
         {
-            put(headers::X_MS_VERSION, version.clone());
+            put(name::X_MS_VERSION, version.clone());
         }
         if let Some(id) = self.echoed_client_request_id() {
-            put(headers::X_MS_CLIENT_REQUEST_ID, id.clone());
+            put(name::X_MS_CLIENT_REQUEST_ID, id.clone());
         }
         // Refusals of HEAD say nothing about a length; other answers always do, empty ones too.
         let says_nothing = self.is_head && refusal.is_some();
-        if !says_nothing && !headers.contains_key(headers::CONTENT_LENGTH) {
+        if !says_nothing && !headers.contains_key(name::CONTENT_LENGTH) {
             let length = http_body::Body::size_hint(&body).exact().unwrap_or(0);
-            headers.insert(HeaderName::from_static(headers::CONTENT_LENGTH), length.into());
+            headers.insert(name::CONTENT_LENGTH, length.into());
         }
         let mut response = Response::new(if self.is_head { ResponseBody::Empty } else { body });
         *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -172,10 +173,20 @@ fn spoken_of(head: &Head) -> Resource {
     if of_table { Resource::Account } else { head.target.resource }
 }
 
-fn read_head(arrival: &Arrival, parts: http::request::Parts, request_id: Uuid) -> Result<Head, Failure> {
+fn split(mut parts: http::request::Parts) -> (http::request::Parts, Sent) {
+    let sent = std::mem::take(&mut parts.headers).into();
+    (parts, sent)
+}
+
+fn read_head(
+    arrival: &Arrival,
+    parts: http::request::Parts,
+    sent: Sent,
+    request_id: Uuid,
+) -> Result<Box<Head>, Failure> {
     let method = Method::parse(parts.method.as_str()).ok_or(ErrorCode::UnsupportedHttpVerb)?;
     let query = Query::parse(parts.uri.query().unwrap_or_default()).map_err(|_| ErrorCode::InvalidUri)?;
-    let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
+    let text = |name: &str| sent.find(name).and_then(|value| value.to_str().ok());
     let host =
         text(headers::HOST).or(parts.uri.authority().map(|authority| authority.as_str())).unwrap_or_default();
     let raw_path = parts.uri.path().to_owned();
@@ -186,8 +197,8 @@ fn read_head(arrival: &Arrival, parts: http::request::Parts, request_id: Uuid) -
             .ok_or_else(|| Failure::invalid_header(headers::X_MS_VERSION, sent))?,
         None => version_of_query(&query)?.unwrap_or(UNVERSIONED),
     };
-    let metadata_names = header_case::metadata_names(&parts.headers, parts.extensions);
-    Ok(Head {
+    let metadata_names = header_case::metadata_names(&sent, parts.extensions);
+    Ok(Box::new(Head {
         method,
         raw_path,
         query,
@@ -198,8 +209,8 @@ fn read_head(arrival: &Arrival, parts: http::request::Parts, request_id: Uuid) -
         version,
         version_sent,
         metadata_names,
-        headers: parts.headers,
-    })
+        headers: sent,
+    }))
 }
 
 /// What rules a request that names no version.

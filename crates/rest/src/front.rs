@@ -90,7 +90,12 @@ impl Front {
         response
     }
 
-    async fn answer(&self, mut head: Head, body: lazuli_service::Body, envelope: &mut Envelope) -> Reply {
+    async fn answer(
+        &self,
+        mut head: Box<Head>,
+        body: lazuli_service::Body,
+        envelope: &mut Envelope,
+    ) -> Reply {
         self.default_version(&mut head, envelope).await;
         if head.method == Method::Options {
             return cors::preflight(&self.services, &head).await.unwrap_or_else(Reply::from);
@@ -129,7 +134,7 @@ impl Front {
     /// Authenticate, authorise by the row, act.
     async fn perform(
         &self,
-        head: Head,
+        head: Box<Head>,
         row: &'static Row,
         body: lazuli_service::Body,
     ) -> Result<Reply, Failure> {
@@ -147,7 +152,7 @@ impl Front {
         check_body(&head, row)?;
         check_timeout(&head)?;
         let (services, auth) = (self.services.clone(), Arc::clone(&self.auth));
-        let call = Call { services, auth, head, row, context, grant, body };
+        let call = Call { services, auth, head, row, context, grant: Box::new(grant), body };
         match row.service {
             Service::Blob => blob::dispatch(call).await,
             Service::Queue => queue::dispatch(call).await,

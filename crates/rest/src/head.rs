@@ -2,13 +2,13 @@
 
 use std::net::IpAddr;
 
-use http::HeaderMap;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::Method;
 use lazuli_model::version::ApiVersion;
 use uuid::Uuid;
 
 use crate::query::Query;
+use crate::sent::Sent;
 use crate::target::Target;
 
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Head {
     /// The path exactly as sent: signatures are made over it.
     pub raw_path: String,
     pub query: Query,
-    pub headers: HeaderMap,
+    pub headers: Sent,
     pub target: Target,
     pub peer: Option<IpAddr>,
     /// The request came over TLS.
@@ -39,7 +39,7 @@ impl Head {
 
     /// A header's value as sent, also when empty.
     pub fn raw_header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).and_then(|value| value.to_str().ok())
+        self.headers.find(name).and_then(|value| value.to_str().ok())
     }
 
     pub fn query(&self, name: &str) -> Option<&str> {

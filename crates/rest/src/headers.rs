@@ -4,6 +4,14 @@ macro_rules! names {
     ($($name:ident $text:literal)*) => {
         $(pub const $name: &str = $text;)*
 
+        /// The same, ready for a header map. Making one of a text means comparing it with every name that HTTP
+        /// itself knows: answers that are given often use these.
+        pub mod name {
+            use http::HeaderName;
+
+            $(pub const $name: HeaderName = HeaderName::from_static($text);)*
+        }
+
         #[cfg(test)]
         pub(crate) const ALL: &[&str] = &[$($text),*];
     };
@@ -55,6 +63,7 @@ names! {
 
     // Every request and answer.
     X_MS_CLIENT_REQUEST_ID "x-ms-client-request-id"
+    X_MS_DATE "x-ms-date"
     X_MS_ERROR_CODE "x-ms-error-code"
     X_MS_REQUEST_ID "x-ms-request-id"
     X_MS_VERSION "x-ms-version"

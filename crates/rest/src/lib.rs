@@ -18,6 +18,7 @@ pub mod queue;
 pub mod reply;
 mod request_body;
 mod response_body;
+pub mod sent;
 pub mod service_properties;
 pub mod signed_identifiers;
 pub mod table;

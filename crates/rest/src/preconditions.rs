@@ -95,6 +95,7 @@ impl Family {
 
 /// Several lines of one header are one list.
 fn etags(head: &Head, name: &str) -> Option<ETagCondition> {
+    head.headers.find(name)?;
     let mut lines = head.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     let first = lines.next()?;
     match lines.next() {

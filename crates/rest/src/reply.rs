@@ -9,7 +9,7 @@ use lazuli_model::etag::ETag;
 use lazuli_model::time::Timestamp;
 use lazuli_service::download::Download;
 
-use crate::headers;
+use crate::headers::{self, name};
 use crate::response_body::ResponseBody;
 
 pub struct Reply {
@@ -17,7 +17,7 @@ pub struct Reply {
     pub headers: HeaderMap,
     pub body: ResponseBody,
     /// Set on refusals: status, code and body are made from it when the answer leaves.
-    pub(crate) refusal: Option<Failure>,
+    pub(crate) refusal: Option<Box<Failure>>,
     /// As they are to be spelled: the header map has no case.
     pub(crate) metadata_names: Vec<String>,
 }
@@ -36,7 +36,7 @@ impl Reply {
     /// A refusal that carries headers of its own, such as the Content-Range of a 416. Without any,
     /// an operation just returns the failure.
     pub fn refused(failure: Failure) -> Self {
-        Self { status: failure.status(), refusal: Some(failure), ..Self::new(0) }
+        Self { status: failure.status(), refusal: Some(Box::new(failure)), ..Self::new(0) }
     }
 
     pub fn xml(status: u16, document: impl Into<Bytes>) -> Self {
@@ -47,15 +47,15 @@ impl Reply {
 
     /// A value that no header can hold is left out.
     #[must_use]
-    pub fn header(mut self, name: &'static str, value: impl IntoHeader) -> Self {
+    pub fn header(mut self, name: impl IntoName, value: impl IntoHeader) -> Self {
         if let Some(value) = value.into_header() {
-            self.headers.insert(HeaderName::from_static(name), value);
+            self.headers.insert(name.into_name(), value);
         }
         self
     }
 
     #[must_use]
-    pub fn maybe<V: IntoHeader>(self, name: &'static str, value: Option<V>) -> Self {
+    pub fn maybe<V: IntoHeader>(self, name: impl IntoName, value: Option<V>) -> Self {
         match value {
             Some(value) => self.header(name, value),
             None => self,
@@ -65,18 +65,18 @@ impl Reply {
     /// ETag and Last-Modified, which always go together.
     #[must_use]
     pub fn etag(self, etag: ETag, last_modified: Timestamp) -> Self {
-        self.header(headers::ETAG, etag.quoted()).header(headers::LAST_MODIFIED, last_modified.rfc1123())
+        self.header(name::ETAG, etag.quoted()).header(name::LAST_MODIFIED, last_modified.rfc1123())
     }
 
     #[must_use]
-    pub fn md5(self, name: &'static str, digest: Option<[u8; 16]>) -> Self {
-        self.maybe(name, digest.map(|digest| BASE64_STANDARD.encode(digest)))
+    pub fn md5(self, name: impl IntoName, digest: Option<[u8; 16]>) -> Self {
+        self.maybe(name, digest.and_then(|digest| Base64(&digest).into_header()))
     }
 
     /// The eight bytes of a CRC-64 go least significant first.
     #[must_use]
-    pub fn crc64(self, name: &'static str, crc64: Option<u64>) -> Self {
-        self.maybe(name, crc64.map(|crc64| BASE64_STANDARD.encode(crc64.to_le_bytes())))
+    pub fn crc64(self, name: impl IntoName, crc64: Option<u64>) -> Self {
+        self.maybe(name, crc64.and_then(|crc64| Base64(&crc64.to_le_bytes()).into_header()))
     }
 
     #[must_use]
@@ -108,6 +108,34 @@ impl Reply {
 impl From<Failure> for Reply {
     fn from(failure: Failure) -> Self {
         Self::refused(failure)
+    }
+}
+
+/// What names a header.
+pub trait IntoName {
+    fn into_name(self) -> HeaderName;
+}
+
+impl IntoName for &'static str {
+    fn into_name(self) -> HeaderName {
+        HeaderName::from_static(self)
+    }
+}
+
+impl IntoName for HeaderName {
+    fn into_name(self) -> HeaderName {
+        self
+    }
+}
+
+/// Up to 16 bytes, as headers show them.
+struct Base64<'a>(&'a [u8]);
+
+impl IntoHeader for Base64<'_> {
+    fn into_header(self) -> Option<HeaderValue> {
+        let mut text = [0; 24];
+        let length = BASE64_STANDARD.encode_slice(self.0, &mut text).ok()?;
+        HeaderValue::from_bytes(text.get(..length)?).ok()
     }
 }
 

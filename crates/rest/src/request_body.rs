@@ -26,6 +26,7 @@ where
     }
     let drain = !waits && length.is_none_or(|length| length <= DRAIN_BYTES);
     Body::new(Received { body: Some(body), left: length, idle: None, started: false, drain }, length)
+        .awaited(waits)
 }
 
 struct Received<B>

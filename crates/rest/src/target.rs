@@ -171,6 +171,9 @@ fn decode_segment(segment: &str) -> Result<String, Failure> {
 }
 
 fn decode(text: &str) -> Result<String, Failure> {
+    if !text.bytes().any(|byte| matches!(byte, b'%' | 0)) {
+        return Ok(text.to_owned());
+    }
     let decoded = percent_decode_str(text).decode_utf8().map_err(|_| Failure::from(ErrorCode::InvalidUri))?;
     if decoded.contains('\0') {
         return Err(ErrorCode::InvalidUri.into());

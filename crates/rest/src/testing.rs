@@ -18,7 +18,7 @@ pub fn head(headers: &[(&str, &str)]) -> Head {
         method: Method::Put,
         raw_path: "/a/c/b".into(),
         query: Query::default(),
-        headers: map,
+        headers: map.into(),
         target: Target {
             service: Service::Blob,
             account: "a".into(),

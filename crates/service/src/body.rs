@@ -38,14 +38,31 @@ pub struct Body {
     stream: Mutex<Frames>,
     /// As announced by the sender.
     pub length: Option<u64>,
+    /// The sender waits for a word before it sends.
+    waits: bool,
 }
+
+/// Up to here a body costs less to read than to refuse unread.
+const SMALL: u64 = 4 * 1024;
 
 impl Body {
     pub fn new(
         stream: impl Stream<Item = Result<Bytes, BodyError>> + Send + 'static,
         length: Option<u64>,
     ) -> Self {
-        Self { stream: Mutex::new(Box::pin(stream)), length }
+        Self { stream: Mutex::new(Box::pin(stream)), length, waits: false }
+    }
+
+    /// A sender that waits is told to go on when the body is read, not before.
+    #[must_use]
+    pub fn awaited(mut self, waits: bool) -> Self {
+        self.waits = waits;
+        self
+    }
+
+    /// So short, and so surely on its way, that asking whether it will be wanted is not worth the question.
+    pub fn is_small(&self) -> bool {
+        !self.waits && self.length.is_some_and(|length| length <= SMALL)
     }
 
     pub fn empty() -> Self {

@@ -48,7 +48,7 @@ pub struct ContentId(pub u128);
 
 impl ContentId {
     pub fn fresh() -> Self {
-        Self(uuid::Uuid::new_v4().as_u128())
+        Self(crate::fresh_uuid().as_u128())
     }
 }
 

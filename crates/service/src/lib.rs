@@ -15,6 +15,7 @@ pub mod store;
 pub mod table;
 pub mod upkeep;
 pub mod upload;
+mod workers;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -51,6 +52,7 @@ struct Inner {
     engine: Engine,
     options: ServiceOptions,
     budget: upload::Budget,
+    workers: workers::Workers,
     pins: pins::Pins,
     stage_counts: blob::StageCounts,
     hands: queue::Hands,
@@ -63,6 +65,7 @@ impl Services {
             engine,
             options,
             budget,
+            workers: workers::Workers::default(),
             pins: pins::Pins::default(),
             stage_counts: blob::StageCounts::default(),
             hands: queue::Hands::default(),
@@ -79,6 +82,10 @@ impl Services {
 
     pub(crate) fn budget(&self) -> &upload::Budget {
         &self.0.budget
+    }
+
+    pub(crate) fn workers(&self) -> &workers::Workers {
+        &self.0.workers
     }
 
     pub(crate) fn pins(&self) -> &pins::Pins {
@@ -115,8 +122,14 @@ pub struct Context {
     pub version: ApiVersion,
 }
 
+/// A random id from a generator of this thread: one is needed for every request, and asking the system for each
+/// costs more than signing it.
+pub fn fresh_uuid() -> uuid::Uuid {
+    uuid::Builder::from_random_bytes(rand::random()).into_uuid()
+}
+
 pub(crate) fn fresh_lease_id() -> LeaseId {
-    LeaseId(uuid::Uuid::new_v4())
+    LeaseId(fresh_uuid())
 }
 
 pub fn md5(bytes: &[u8]) -> [u8; 16] {

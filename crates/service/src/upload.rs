@@ -16,6 +16,10 @@ use crate::record::content::{Content, INLINE_LIMIT, Piece, Shape};
 const CHUNK: usize = 4 * 1024 * 1024;
 /// What an upload may hold without asking the budget: a chunk of this size is written when memory is scarce.
 const SMALL_CHUNK: usize = 64 * 1024;
+/// Frames from here on are not copied. Each holds on to the buffer that it was read into, twice this at most.
+const KEPT_FRAME: usize = 64 * 1024;
+/// Small frames are copied together up to here, so that no buffer has to grow far.
+const TAIL: usize = 256 * 1024;
 /// So many pieces may be small; then an upload waits for memory, lest its list of pieces outgrow a record.
 const SMALL_PIECES: usize = 512;
 
@@ -94,9 +98,10 @@ struct Sink<'a> {
     services: &'a Services,
     announced: Option<u64>,
     md5: Option<Md5>,
-    /// A body of one frame is never copied.
-    only: Option<Bytes>,
-    buffer: BytesMut,
+    /// The chunk in the making: large frames as they came, small ones copied together, the last of those in `tail`.
+    parts: Vec<Bytes>,
+    tail: BytesMut,
+    filled: usize,
     permit: Option<OwnedSemaphorePermit>,
     room: usize,
     done: u64,
@@ -111,8 +116,9 @@ impl<'a> Sink<'a> {
             services,
             announced,
             md5: with_md5.then(Md5::new),
-            only: None,
-            buffer: BytesMut::new(),
+            parts: Vec::new(),
+            tail: BytesMut::new(),
+            filled: 0,
             permit: None,
             room: 0,
             done: 0,
@@ -122,31 +128,36 @@ impl<'a> Sink<'a> {
         }
     }
 
-    async fn push(&mut self, frame: Bytes) -> Answer<()> {
-        if let Some(md5) = &mut self.md5 {
-            md5.update(&frame);
-        }
+    async fn push(&mut self, mut frame: Bytes) -> Answer<()> {
+        // A body of one frame is never copied.
         if self.announced == Some(frame.len() as u64) && frame.len() <= CHUNK {
-            self.only = Some(frame);
+            self.parts.push(frame);
             return Ok(());
         }
-        let mut frame = &frame[..];
         while !frame.is_empty() {
             if self.room == 0 {
                 self.make_room().await;
             }
-            let take = frame.len().min(self.room - self.buffer.len());
-            let (now, later) = frame.split_at(take);
-            self.buffer.extend_from_slice(now);
-            frame = later;
-            if self.buffer.len() == self.room {
+            let now = frame.split_to(frame.len().min(self.room - self.filled));
+            self.filled += now.len();
+            if now.len() >= KEPT_FRAME {
+                self.end_tail();
+                self.parts.push(now);
+            } else {
+                self.tail.extend_from_slice(&now);
+                if self.tail.len() >= TAIL {
+                    self.end_tail();
+                }
+            }
+            if self.filled == self.room {
                 self.flush().await?;
             }
         }
         Ok(())
     }
 
-    /// Room for the next chunk: a whole one if the budget allows, else a small one.
+    /// Room for the next chunk: a whole one if the budget allows, else a small one. Without leave, memory is taken
+    /// as bytes come in: a thousand senders that send nothing hold nothing.
     async fn make_room(&mut self) {
         let left = self.announced.map_or(CHUNK as u64, |length| length.saturating_sub(self.done));
         let wanted = usize::try_from(left).unwrap_or(CHUNK).clamp(SMALL_CHUNK, CHUNK);
@@ -157,49 +168,54 @@ impl<'a> Sink<'a> {
             _ => budget.take(wanted),
         };
         self.room = if self.permit.is_some() { wanted } else { SMALL_CHUNK };
-        // Without leave, memory is taken as bytes come in: a thousand senders that send nothing hold nothing.
-        if self.permit.is_some() {
-            self.buffer.reserve(self.room.min(left.try_into().unwrap_or(CHUNK)));
+    }
+
+    fn end_tail(&mut self) {
+        if !self.tail.is_empty() {
+            self.parts.push(self.tail.split().freeze());
         }
     }
 
     async fn flush(&mut self) -> Answer<()> {
-        let payload = self.buffer.split().freeze();
-        self.write(payload).await?;
-        self.buffer = BytesMut::new();
+        self.end_tail();
+        let parts = std::mem::take(&mut self.parts);
+        let (written, md5) =
+            self.services.workers().write(self.services.engine().extents(), parts, self.md5.take()).await?;
+        self.md5 = md5;
+        self.note(written);
+        self.tail = BytesMut::new();
         self.permit = None;
-        self.room = 0;
+        (self.room, self.filled) = (0, 0);
         Ok(())
     }
 
-    async fn write(&mut self, payload: Bytes) -> Answer<()> {
-        let written = self.services.engine().extents().write(payload).await?;
+    fn note(&mut self, written: Written) {
         let length = u64::from(written.len);
         self.crc64 =
             if self.done == 0 { written.crc64 } else { crc64_combine(self.crc64, written.crc64, length) };
         self.done += length;
         self.pieces.push(Piece::Chunk { id: written.id.0, len: written.len });
         self.written.push(written);
-        Ok(())
     }
 
     async fn finish(mut self) -> Answer<Uploaded> {
-        let rest = match self.only.take() {
-            Some(only) => only,
-            None => self.buffer.split().freeze(),
-        };
+        self.end_tail();
+        let rest: usize = self.parts.iter().map(Bytes::len).sum();
         let mut inline = None;
-        if self.pieces.is_empty() && rest.len() <= INLINE_LIMIT {
-            self.crc64 = crc64(&rest);
-            self.done = rest.len() as u64;
-            if !rest.is_empty() {
-                let id = ContentId::fresh();
-                self.pieces.push(Piece::Inline { id, len: rest.len() as u32 });
-                // The frame may be a slice of a large read buffer: keep only what is ours.
-                inline = Some((id, Bytes::copy_from_slice(&rest)));
+        if self.pieces.is_empty() && rest <= SMALL_CHUNK {
+            // Soon done, here and now.
+            if let Some(md5) = &mut self.md5 {
+                self.parts.iter().for_each(|part| md5.update(part));
             }
-        } else if !rest.is_empty() {
-            self.write(rest).await?;
+            if rest <= INLINE_LIMIT {
+                inline = self.inline();
+            } else {
+                let parts = std::mem::take(&mut self.parts);
+                let written = self.services.engine().extents().write_parts(parts).await?;
+                self.note(written);
+            }
+        } else if rest > 0 {
+            self.flush().await?;
         }
         Ok(Uploaded {
             length: self.done,
@@ -209,5 +225,18 @@ impl<'a> Sink<'a> {
             inline,
             written: self.written,
         })
+    }
+
+    fn inline(&mut self) -> Option<(ContentId, Bytes)> {
+        // The frame may be a slice of a large read buffer: keep only what is ours.
+        let bytes = Bytes::from(self.parts.concat());
+        self.crc64 = crc64(&bytes);
+        self.done = bytes.len() as u64;
+        if bytes.is_empty() {
+            return None;
+        }
+        let id = ContentId::fresh();
+        self.pieces.push(Piece::Inline { id, len: bytes.len() as u32 });
+        Some((id, bytes))
     }
 }

@@ -117,7 +117,7 @@ impl Auth {
         } else {
             return Err(malformed("unknown scheme"));
         };
-        shared_key::verify(&self.accounts, shared_key, rest, head, now)?;
+        shared_key::verify(&self.accounts, &claimed, shared_key, rest, head, now)?;
         if claimed.account.shared_key_disabled {
             return Err(ErrorCode::KeyBasedAuthenticationNotPermitted.into());
         }

@@ -2,16 +2,17 @@
 
 use std::borrow::Cow;
 
-use http::{HeaderName, HeaderValue, header};
+use http::HeaderValue;
 use lazuli_model::error::Failure;
 use lazuli_model::operation::Service;
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::Feature;
 
-use super::accounts::{Accounts, Signature};
+use super::accounts::{Accounts, Claimed, Signature};
 use super::header_order;
 use super::refusal::{denied, malformed, unknown_account, wrong_signature};
 use crate::head::Head;
+use crate::headers;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
@@ -19,14 +20,12 @@ pub enum Scheme {
     SharedKeyLite,
 }
 
-const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
-const X_MS_DATE: HeaderName = HeaderName::from_static("x-ms-date");
-
 const SKEW_SECONDS: i64 = 15 * 60;
 
-/// `credentials` is what follows the scheme: `account:signature`.
+/// `target` is the account of the resource; `credentials` is what follows the scheme: `account:signature`.
 pub fn verify(
     accounts: &Accounts,
+    target: &Claimed,
     scheme: Scheme,
     credentials: &str,
     head: &Head,
@@ -38,7 +37,8 @@ pub fn verify(
     }
     check_date(head, now)?;
     let name = name.strip_suffix("-secondary").unwrap_or(name);
-    let claimed = accounts.claimed(name);
+    let other = (name != target.account.name || !target.known).then(|| accounts.claimed(name));
+    let claimed = other.as_ref().unwrap_or(target);
     let signature = Signature::parse(given);
     let forms = Forms::of(head)?;
     let mut first = None;
@@ -65,7 +65,7 @@ pub fn verify(
 
 /// A captured request is worth something for a quarter of an hour, not for ever.
 fn check_date(head: &Head, now: Timestamp) -> Result<(), Failure> {
-    let text = head.header("x-ms-date").or_else(|| head.header("date"));
+    let text = head.header(headers::X_MS_DATE).or_else(|| head.header(headers::DATE));
     let Some(text) = text else {
         return Err(denied("Either the x-ms-date or the Date header is required."));
     };
@@ -149,25 +149,25 @@ fn string_to_sign(scheme: Scheme, head: &Head, account: &str, forms: &Forms<'_>,
     match (scheme, table) {
         (Scheme::SharedKey, false) => {
             line(&mut out, head.method.as_str());
-            header_line(&mut out, head, header::CONTENT_ENCODING);
-            header_line(&mut out, head, header::CONTENT_LANGUAGE);
+            header_line(&mut out, head, headers::CONTENT_ENCODING);
+            header_line(&mut out, head, headers::CONTENT_LANGUAGE);
             content_length(&mut out, head);
-            header_line(&mut out, head, CONTENT_MD5);
-            header_line(&mut out, head, header::CONTENT_TYPE);
+            header_line(&mut out, head, headers::CONTENT_MD5);
+            header_line(&mut out, head, headers::CONTENT_TYPE);
             date_line(&mut out, head);
-            header_line(&mut out, head, header::IF_MODIFIED_SINCE);
-            header_line(&mut out, head, header::IF_MATCH);
-            header_line(&mut out, head, header::IF_NONE_MATCH);
-            header_line(&mut out, head, header::IF_UNMODIFIED_SINCE);
-            header_line(&mut out, head, header::RANGE);
+            header_line(&mut out, head, headers::IF_MODIFIED_SINCE);
+            header_line(&mut out, head, headers::IF_MATCH);
+            header_line(&mut out, head, headers::IF_NONE_MATCH);
+            header_line(&mut out, head, headers::IF_UNMODIFIED_SINCE);
+            header_line(&mut out, head, headers::RANGE);
             canonical_headers(&mut out, forms, form);
             canonical_path(&mut out, head, account, forms, form);
             canonical_query(&mut out, head);
         }
         (Scheme::SharedKeyLite, false) => {
             line(&mut out, head.method.as_str());
-            header_line(&mut out, head, CONTENT_MD5);
-            header_line(&mut out, head, header::CONTENT_TYPE);
+            header_line(&mut out, head, headers::CONTENT_MD5);
+            header_line(&mut out, head, headers::CONTENT_TYPE);
             date_line(&mut out, head);
             canonical_headers(&mut out, forms, form);
             canonical_path(&mut out, head, account, forms, form);
@@ -175,8 +175,8 @@ fn string_to_sign(scheme: Scheme, head: &Head, account: &str, forms: &Forms<'_>,
         }
         (Scheme::SharedKey, true) => {
             line(&mut out, head.method.as_str());
-            header_line(&mut out, head, CONTENT_MD5);
-            header_line(&mut out, head, header::CONTENT_TYPE);
+            header_line(&mut out, head, headers::CONTENT_MD5);
+            header_line(&mut out, head, headers::CONTENT_TYPE);
             table_date_line(&mut out, head);
             canonical_path(&mut out, head, account, forms, form);
             comp(&mut out, head);
@@ -195,28 +195,36 @@ fn line(out: &mut Vec<u8>, text: &str) {
     out.push(b'\n');
 }
 
-fn header_line(out: &mut Vec<u8>, head: &Head, name: HeaderName) {
-    if let Some(value) = head.headers.get(name) {
+fn header_line(out: &mut Vec<u8>, head: &Head, name: &str) {
+    if let Some(value) = head.headers.find(name) {
         out.extend_from_slice(&utf8(value));
     }
     out.push(b'\n');
 }
 
 fn content_length(out: &mut Vec<u8>, head: &Head) {
-    match head.headers.get(header::CONTENT_LENGTH) {
+    match head.headers.find(headers::CONTENT_LENGTH) {
         Some(value) if value == "0" && head.version.has(Feature::EmptyContentLengthSigned) => out.push(b'\n'),
-        _ => header_line(out, head, header::CONTENT_LENGTH),
+        _ => header_line(out, head, headers::CONTENT_LENGTH),
     }
 }
 
 /// Empty when `x-ms-date` is sent: that one is signed among the other `x-ms-*` headers.
 fn date_line(out: &mut Vec<u8>, head: &Head) {
-    if head.headers.contains_key(X_MS_DATE) { out.push(b'\n') } else { header_line(out, head, header::DATE) }
+    if head.headers.holds(headers::X_MS_DATE) {
+        out.push(b'\n')
+    } else {
+        header_line(out, head, headers::DATE)
+    }
 }
 
 /// The Table service signs no `x-ms-*` header, so the date stands here whichever header it came in.
 fn table_date_line(out: &mut Vec<u8>, head: &Head) {
-    header_line(out, head, if head.headers.contains_key(X_MS_DATE) { X_MS_DATE } else { header::DATE });
+    header_line(
+        out,
+        head,
+        if head.headers.holds(headers::X_MS_DATE) { headers::X_MS_DATE } else { headers::DATE },
+    );
 }
 
 fn canonical_headers(out: &mut Vec<u8>, forms: &Forms<'_>, form: Form) {

@@ -1,5 +1,6 @@
 //! Get Blob, Get Blob Properties, Get Blob Metadata.
 
+use http::HeaderValue;
 use lazuli_model::admission::lease;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_service::blob::{Found, GetBlob, GetBlobProperties};
@@ -10,7 +11,7 @@ use super::properties::{customer_key, refuse_structured_body, show_customer_key}
 use crate::call::Call;
 use crate::decode;
 use crate::front::unwrap;
-use crate::headers;
+use crate::headers::{self, name};
 use crate::reply::Reply;
 
 /// The longest range whose hash is computed on the way.
@@ -26,7 +27,7 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
     let (at, mut download) = match content {
         Ok(content) => content,
         Err(failure) => {
-            return Ok(Reply::refused(failure).header(headers::CONTENT_RANGE, format!("bytes */{length}")));
+            return Ok(Reply::refused(failure).header(name::CONTENT_RANGE, format!("bytes */{length}")));
         }
     };
     if wanted != RangeHash::None && (range.is_none() || at.end - at.start > HASHED_RANGE) {
@@ -35,21 +36,18 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
     let mut reply = describe(Reply::new(if range.is_some() { 206 } else { 200 }), &call, &found);
     if range.is_some() {
         reply = reply
-            .header(
-                headers::CONTENT_RANGE,
-                format!("bytes {}-{}/{length}", at.start, at.end.saturating_sub(1)),
-            )
-            .md5(headers::X_MS_BLOB_CONTENT_MD5, found.blob.fields.http.content_md5);
+            .header(name::CONTENT_RANGE, format!("bytes {}-{}/{length}", at.start, at.end.saturating_sub(1)))
+            .md5(name::X_MS_BLOB_CONTENT_MD5, found.blob.fields.http.content_md5);
     } else {
-        reply = reply.md5(headers::CONTENT_MD5, found.blob.fields.http.content_md5);
+        reply = reply.md5(name::CONTENT_MD5, found.blob.fields.http.content_md5);
     }
     if wanted == RangeHash::None {
         return Ok(reply.download(download));
     }
     let bytes = gather(&mut download).await?;
     let reply = match wanted {
-        RangeHash::Md5 => reply.md5(headers::CONTENT_MD5, Some(lazuli_service::md5(&bytes))),
-        _ => reply.crc64(headers::X_MS_CONTENT_CRC64, Some(lazuli_service::crc64(&bytes))),
+        RangeHash::Md5 => reply.md5(name::CONTENT_MD5, Some(lazuli_service::md5(&bytes))),
+        _ => reply.crc64(name::X_MS_CONTENT_CRC64, Some(lazuli_service::crc64(&bytes))),
     };
     Ok(reply.bytes(bytes.into()))
 }
@@ -58,17 +56,17 @@ pub async fn get_blob_properties(call: Call) -> Result<Reply, Failure> {
     let found = properties(&call)?.execute(&call.services, &call.context, call.row).await.map_err(unwrap)?;
     let fields = &found.blob.fields;
     let mut reply = describe(Reply::new(200), &call, &found)
-        .header(headers::CONTENT_LENGTH, found.blob.length())
-        .md5(headers::CONTENT_MD5, fields.http.content_md5);
+        .header(name::CONTENT_LENGTH, found.blob.length())
+        .md5(name::CONTENT_MD5, fields.http.content_md5);
     if fields.kind == BlobType::Block {
         reply = match fields.tier {
-            Some(explicit) => reply.header(headers::X_MS_ACCESS_TIER, tier_name(explicit.tier)).header(
-                headers::X_MS_ACCESS_TIER_CHANGE_TIME,
+            Some(explicit) => reply.header(name::X_MS_ACCESS_TIER, tier_name(explicit.tier)).header(
+                name::X_MS_ACCESS_TIER_CHANGE_TIME,
                 lazuli_model::Timestamp(explicit.changed).rfc1123(),
             ),
             None => reply
-                .header(headers::X_MS_ACCESS_TIER, tier_name(Tier::Hot))
-                .header(headers::X_MS_ACCESS_TIER_INFERRED, true),
+                .header(name::X_MS_ACCESS_TIER, tier_name(Tier::Hot))
+                .header(name::X_MS_ACCESS_TIER_INFERRED, true),
         };
     }
     Ok(reply)
@@ -98,39 +96,33 @@ fn describe(reply: Reply, call: &Call, found: &Found) -> Reply {
     let (http, instead) = (&fields.http, &call.grant.overrides);
     let mut reply = reply
         .etag(blob.etag(), blob.last_modified())
-        .header(headers::ACCEPT_RANGES, "bytes")
-        .maybe(headers::CONTENT_TYPE, instead.content_type.as_ref().or(http.content_type.as_ref()))
+        .header(name::ACCEPT_RANGES, HeaderValue::from_static("bytes"))
+        .maybe(name::CONTENT_TYPE, instead.content_type.as_ref().or(http.content_type.as_ref()))
+        .maybe(name::CONTENT_ENCODING, instead.content_encoding.as_ref().or(http.content_encoding.as_ref()))
+        .maybe(name::CONTENT_LANGUAGE, instead.content_language.as_ref().or(http.content_language.as_ref()))
         .maybe(
-            headers::CONTENT_ENCODING,
-            instead.content_encoding.as_ref().or(http.content_encoding.as_ref()),
-        )
-        .maybe(
-            headers::CONTENT_LANGUAGE,
-            instead.content_language.as_ref().or(http.content_language.as_ref()),
-        )
-        .maybe(
-            headers::CONTENT_DISPOSITION,
+            name::CONTENT_DISPOSITION,
             instead.content_disposition.as_ref().or(http.content_disposition.as_ref()),
         )
-        .maybe(headers::CACHE_CONTROL, instead.cache_control.as_ref().or(http.cache_control.as_ref()))
-        .header(headers::X_MS_BLOB_TYPE, type_name(fields.kind))
-        .header(headers::X_MS_CREATION_TIME, lazuli_model::Timestamp(fields.created).rfc1123())
-        .header(headers::X_MS_SERVER_ENCRYPTED, true)
+        .maybe(name::CACHE_CONTROL, instead.cache_control.as_ref().or(http.cache_control.as_ref()))
+        .header(name::X_MS_BLOB_TYPE, HeaderValue::from_static(type_name(fields.kind)))
+        .header(name::X_MS_CREATION_TIME, lazuli_model::Timestamp(fields.created).rfc1123())
+        .header(name::X_MS_SERVER_ENCRYPTED, true)
         .metadata(fields.metadata.iter().map(|(name, value)| (name, value)));
     if snapshot.is_none() {
         let state = lease::state(blob.lease.as_ref(), *now);
         reply = reply
-            .header(headers::X_MS_LEASE_STATUS, state.status())
-            .header(headers::X_MS_LEASE_STATE, state.as_str());
+            .header(name::X_MS_LEASE_STATUS, HeaderValue::from_static(state.status()))
+            .header(name::X_MS_LEASE_STATE, HeaderValue::from_static(state.as_str()));
         if let (Some(held), lease::LeaseState::Leased) = (&blob.lease, state) {
-            reply = reply.header(headers::X_MS_LEASE_DURATION, held.duration.as_str());
+            reply = reply.header(name::X_MS_LEASE_DURATION, held.duration.as_str());
         }
     }
     if !blob.tags.is_empty() && call.grant.may_read_tags {
-        reply = reply.header(headers::X_MS_TAG_COUNT, blob.tags.len() as u64);
+        reply = reply.header(name::X_MS_TAG_COUNT, blob.tags.len() as u64);
     }
     if fields.kind == BlobType::Page {
-        reply = reply.header(headers::X_MS_BLOB_SEQUENCE_NUMBER, fields.sequence_number);
+        reply = reply.header(name::X_MS_BLOB_SEQUENCE_NUMBER, fields.sequence_number);
     }
     show_customer_key(reply, fields.customer_key.as_ref())
 }

@@ -6,7 +6,7 @@ use lazuli_service::blob::LeaseBlob;
 use crate::call::Call;
 use crate::decode;
 use crate::front::unwrap;
-use crate::headers;
+use crate::headers::name;
 use crate::reply::Reply;
 
 pub async fn lease_blob(call: Call) -> Result<Reply, Failure> {
@@ -17,6 +17,6 @@ pub async fn lease_blob(call: Call) -> Result<Reply, Failure> {
     let status = call.row.status.first().copied().unwrap_or(200);
     Ok(Reply::new(status)
         .etag(stamped.etag, stamped.last_modified)
-        .maybe(headers::X_MS_LEASE_ID, change.id)
-        .maybe(headers::X_MS_LEASE_TIME, change.time))
+        .maybe(name::X_MS_LEASE_ID, change.id)
+        .maybe(name::X_MS_LEASE_TIME, change.time))
 }

@@ -33,7 +33,7 @@ pub(crate) use get_user_delegation_key::get_user_delegation_key;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::Op;
 
-use crate::call::Call;
+use crate::call::{Call, Operation};
 use crate::reply::Reply;
 
 /// The encryption scope of what has no other.
@@ -43,44 +43,49 @@ const XML_LIMIT: usize = 1024 * 1024;
 
 /// From the row of a request to the operation that it means.
 pub async fn dispatch(call: Call) -> Result<Reply, Failure> {
-    match call.row.op {
-        Op::ListContainers => list_containers::list_containers(call).await,
-        Op::GetBlobServiceProperties => get_blob_service_properties::get_blob_service_properties(call).await,
-        Op::SetBlobServiceProperties => set_blob_service_properties::set_blob_service_properties(call).await,
-        Op::GetBlobServiceStats => get_blob_service_stats::get_blob_service_stats(call).await,
+    let operation: Operation = match call.row.op {
+        Op::ListContainers => Box::pin(list_containers::list_containers(call)),
+        Op::GetBlobServiceProperties => {
+            Box::pin(get_blob_service_properties::get_blob_service_properties(call))
+        }
+        Op::SetBlobServiceProperties => {
+            Box::pin(set_blob_service_properties::set_blob_service_properties(call))
+        }
+        Op::GetBlobServiceStats => Box::pin(get_blob_service_stats::get_blob_service_stats(call)),
         Op::GetAccountInformation
         | Op::GetAccountInformationOfContainer
-        | Op::GetAccountInformationOfBlob => get_account_information::get_account_information(call).await,
-        Op::GetUserDelegationKey => get_user_delegation_key::get_user_delegation_key(call).await,
-        Op::CreateContainer => create_container::create_container(call).await,
-        Op::GetContainerProperties => get_container_properties::get_container_properties(call).await,
-        Op::GetContainerMetadata => get_container_properties::get_container_metadata(call).await,
-        Op::SetContainerMetadata => set_container_metadata::set_container_metadata(call).await,
-        Op::GetContainerAcl => get_container_acl::get_container_acl(call).await,
-        Op::SetContainerAcl => set_container_acl::set_container_acl(call).await,
+        | Op::GetAccountInformationOfBlob => Box::pin(get_account_information::get_account_information(call)),
+        Op::GetUserDelegationKey => Box::pin(get_user_delegation_key::get_user_delegation_key(call)),
+        Op::CreateContainer => Box::pin(create_container::create_container(call)),
+        Op::GetContainerProperties => Box::pin(get_container_properties::get_container_properties(call)),
+        Op::GetContainerMetadata => Box::pin(get_container_properties::get_container_metadata(call)),
+        Op::SetContainerMetadata => Box::pin(set_container_metadata::set_container_metadata(call)),
+        Op::GetContainerAcl => Box::pin(get_container_acl::get_container_acl(call)),
+        Op::SetContainerAcl => Box::pin(set_container_acl::set_container_acl(call)),
         Op::AcquireContainerLease
         | Op::RenewContainerLease
         | Op::ChangeContainerLease
         | Op::ReleaseContainerLease
-        | Op::BreakContainerLease => lease_container::lease_container(call).await,
-        Op::DeleteContainer => delete_container::delete_container(call).await,
-        Op::ListBlobs => list_blobs::list_blobs(call).await,
-        Op::PutBlockBlob => put_blob::put_block_blob(call).await,
-        Op::GetBlob => get_blob::get_blob(call).await,
-        Op::GetBlobProperties => get_blob::get_blob_properties(call).await,
-        Op::GetBlobMetadata => get_blob::get_blob_metadata(call).await,
-        Op::SetBlobProperties => set_blob_properties::set_blob_properties(call).await,
-        Op::SetBlobMetadata => set_blob_metadata::set_blob_metadata(call).await,
+        | Op::BreakContainerLease => Box::pin(lease_container::lease_container(call)),
+        Op::DeleteContainer => Box::pin(delete_container::delete_container(call)),
+        Op::ListBlobs => Box::pin(list_blobs::list_blobs(call)),
+        Op::PutBlockBlob => Box::pin(put_blob::put_block_blob(call)),
+        Op::GetBlob => Box::pin(get_blob::get_blob(call)),
+        Op::GetBlobProperties => Box::pin(get_blob::get_blob_properties(call)),
+        Op::GetBlobMetadata => Box::pin(get_blob::get_blob_metadata(call)),
+        Op::SetBlobProperties => Box::pin(set_blob_properties::set_blob_properties(call)),
+        Op::SetBlobMetadata => Box::pin(set_blob_metadata::set_blob_metadata(call)),
         Op::AcquireBlobLease
         | Op::RenewBlobLease
         | Op::ChangeBlobLease
         | Op::ReleaseBlobLease
-        | Op::BreakBlobLease => lease_blob::lease_blob(call).await,
-        Op::DeleteBlob => delete_blob::delete_blob(call).await,
-        Op::SnapshotBlob => snapshot_blob::snapshot_blob(call).await,
-        Op::PutBlock => put_block::put_block(call).await,
-        Op::PutBlockList => put_block_list::put_block_list(call).await,
-        Op::GetBlockList => get_block_list::get_block_list(call).await,
-        _ => Err(ErrorCode::NotImplemented.into()),
-    }
+        | Op::BreakBlobLease => Box::pin(lease_blob::lease_blob(call)),
+        Op::DeleteBlob => Box::pin(delete_blob::delete_blob(call)),
+        Op::SnapshotBlob => Box::pin(snapshot_blob::snapshot_blob(call)),
+        Op::PutBlock => Box::pin(put_block::put_block(call)),
+        Op::PutBlockList => Box::pin(put_block_list::put_block_list(call)),
+        Op::GetBlockList => Box::pin(get_block_list::get_block_list(call)),
+        _ => return Err(ErrorCode::NotImplemented.into()),
+    };
+    operation.await
 }

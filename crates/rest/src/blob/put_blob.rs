@@ -7,7 +7,7 @@ use super::properties::{blob_properties, digests, refuse_structured_body, show_c
 use crate::call::Call;
 use crate::decode;
 use crate::front::unwrap;
-use crate::headers;
+use crate::headers::name;
 use crate::reply::Reply;
 use lazuli_model::version::Feature;
 
@@ -31,8 +31,8 @@ pub async fn put_block_blob(call: Call) -> Result<Reply, Failure> {
     let crc64 = version.has(Feature::Crc64).then_some(stored.crc64);
     let reply = Reply::new(201)
         .etag(stored.stamped.etag, stored.stamped.last_modified)
-        .md5(headers::CONTENT_MD5, stored.md5)
-        .crc64(headers::X_MS_CONTENT_CRC64, crc64)
-        .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);
+        .md5(name::CONTENT_MD5, stored.md5)
+        .crc64(name::X_MS_CONTENT_CRC64, crc64)
+        .header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
     Ok(show_customer_key(reply, key.as_ref()))
 }

@@ -11,7 +11,7 @@ use super::properties::{
 use crate::call::Call;
 use crate::decode;
 use crate::front::unwrap;
-use crate::headers;
+use crate::headers::name;
 use crate::reply::Reply;
 
 /// The longest block id, decoded.
@@ -34,15 +34,15 @@ pub async fn put_block(call: Call) -> Result<Reply, Failure> {
     };
     let stored = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     let reply = transport_hash(Reply::new(201), sent_md5, stored.crc64)
-        .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);
+        .header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
     Ok(show_customer_key(reply, key.as_ref()))
 }
 
 /// The MD5 if the sender gave one, else the CRC-64.
 pub fn transport_hash(reply: Reply, sent_md5: Option<[u8; 16]>, crc64: u64) -> Reply {
     match sent_md5 {
-        Some(md5) => reply.md5(headers::CONTENT_MD5, Some(md5)),
-        None => reply.crc64(headers::X_MS_CONTENT_CRC64, Some(crc64)),
+        Some(md5) => reply.md5(name::CONTENT_MD5, Some(md5)),
+        None => reply.crc64(name::X_MS_CONTENT_CRC64, Some(crc64)),
     }
 }
 

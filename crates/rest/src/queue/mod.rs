@@ -22,7 +22,7 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::Op;
 
 use crate::blob;
-use crate::call::Call;
+use crate::call::{Call, Operation};
 use crate::headers;
 use crate::reply::Reply;
 
@@ -31,30 +31,33 @@ const XML_LIMIT: usize = 1024 * 1024;
 
 /// From the row of a request to the operation that it means.
 pub async fn dispatch(call: Call) -> Result<Reply, Failure> {
-    match call.row.op {
-        Op::ListQueues => list_queues::list_queues(call).await,
+    let operation: Operation = match call.row.op {
+        Op::ListQueues => Box::pin(list_queues::list_queues(call)),
         Op::GetQueueServiceProperties => {
-            get_queue_service_properties::get_queue_service_properties(call).await
+            Box::pin(get_queue_service_properties::get_queue_service_properties(call))
         }
         Op::SetQueueServiceProperties => {
-            set_queue_service_properties::set_queue_service_properties(call).await
+            Box::pin(set_queue_service_properties::set_queue_service_properties(call))
         }
-        Op::GetQueueServiceStats => blob::get_blob_service_stats(call).await.map(uncached),
-        Op::GetQueueUserDelegationKey => blob::get_user_delegation_key(call).await,
-        Op::CreateQueue => create_queue::create_queue(call).await,
-        Op::DeleteQueue => delete_queue::delete_queue(call).await,
-        Op::GetQueueMetadata => get_queue_metadata::get_queue_metadata(call).await,
-        Op::SetQueueMetadata => set_queue_metadata::set_queue_metadata(call).await,
-        Op::GetQueueAcl => get_queue_acl::get_queue_acl(call).await,
-        Op::SetQueueAcl => set_queue_acl::set_queue_acl(call).await,
-        Op::PutMessage => put_message::put_message(call).await,
-        Op::GetMessages => get_messages::get_messages(call).await,
-        Op::PeekMessages => peek_messages::peek_messages(call).await,
-        Op::ClearMessages => clear_messages::clear_messages(call).await,
-        Op::UpdateMessage => update_message::update_message(call).await,
-        Op::DeleteMessage => delete_message::delete_message(call).await,
-        _ => Err(ErrorCode::NotImplemented.into()),
-    }
+        Op::GetQueueServiceStats => {
+            Box::pin(async { blob::get_blob_service_stats(call).await.map(uncached) })
+        }
+        Op::GetQueueUserDelegationKey => Box::pin(blob::get_user_delegation_key(call)),
+        Op::CreateQueue => Box::pin(create_queue::create_queue(call)),
+        Op::DeleteQueue => Box::pin(delete_queue::delete_queue(call)),
+        Op::GetQueueMetadata => Box::pin(get_queue_metadata::get_queue_metadata(call)),
+        Op::SetQueueMetadata => Box::pin(set_queue_metadata::set_queue_metadata(call)),
+        Op::GetQueueAcl => Box::pin(get_queue_acl::get_queue_acl(call)),
+        Op::SetQueueAcl => Box::pin(set_queue_acl::set_queue_acl(call)),
+        Op::PutMessage => Box::pin(put_message::put_message(call)),
+        Op::GetMessages => Box::pin(get_messages::get_messages(call)),
+        Op::PeekMessages => Box::pin(peek_messages::peek_messages(call)),
+        Op::ClearMessages => Box::pin(clear_messages::clear_messages(call)),
+        Op::UpdateMessage => Box::pin(update_message::update_message(call)),
+        Op::DeleteMessage => Box::pin(delete_message::delete_message(call)),
+        _ => return Err(ErrorCode::NotImplemented.into()),
+    };
+    operation.await
 }
 
 /// Every read of this service says so (recorded).

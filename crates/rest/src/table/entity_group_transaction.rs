@@ -92,7 +92,7 @@ async fn changeset(call: &Call, parts: &[Part<'_>]) -> Result<Vec<Reply>, Refusa
     }
     for (index, part) in parts.iter().enumerate() {
         let request = multipart::request(part.body).ok_or(Failure::from(ErrorCode::InvalidInput))?;
-        let head = sub_head(&call.head, &request)?;
+        let head = Box::new(sub_head(&call.head, &request)?);
         let prefer = Preference::of(&head);
         if count > CHANGES_MAX {
             let message = "The batch request operation exceeds the maximum 100 changes per change set.";
@@ -168,7 +168,7 @@ fn is_change(op: Op) -> bool {
 /// The one query that a batch may be.
 async fn query(call: Call, part: &Part<'_>) -> Result<Reply, Failure> {
     let request = multipart::request(part.body).ok_or(ErrorCode::InvalidInput)?;
-    let head = sub_head(&call.head, &request)?;
+    let head = Box::new(sub_head(&call.head, &request)?);
     let row = sub_row(&head)?;
     call.grant.covers(row)?;
     let Call { services, auth, context, grant, head: outer, .. } = call;
@@ -222,7 +222,7 @@ fn sub_head(outer: &Head, request: &Request<'_>) -> Result<Head, Failure> {
         method,
         raw_path: format!("/{path}"),
         query: Query::parse(query).map_err(|_| ErrorCode::InvalidUri)?,
-        headers: map,
+        headers: map.into(),
         target: Target { resource, container, object, ..outer.target.clone() },
         ..outer.clone()
     })

@@ -26,7 +26,7 @@ use bytes::Bytes;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::Op;
 
-use crate::call::Call;
+use crate::call::{Call, Operation};
 use crate::headers;
 use crate::reply::Reply;
 
@@ -46,27 +46,28 @@ pub async fn dispatch(call: Call) -> Result<Reply, Failure> {
 }
 
 async fn act(call: Call) -> Result<Reply, Failure> {
-    match call.row.op {
-        Op::GetTableServiceProperties => service_properties::get_table_service_properties(call).await,
-        Op::SetTableServiceProperties => service_properties::set_table_service_properties(call).await,
-        Op::GetTableServiceStats => service_properties::get_table_service_stats(call).await,
-        Op::QueryTables => query_tables::query_tables(call).await,
-        Op::GetTable => query_tables::get_table(call).await,
-        Op::CreateTable => create_table::create_table(call).await,
-        Op::DeleteTable => delete_table::delete_table(call).await,
-        Op::GetTableAcl => get_table_acl::get_table_acl(call).await,
-        Op::SetTableAcl => set_table_acl::set_table_acl(call).await,
-        Op::QueryEntities => query_entities::query_entities(call).await,
-        Op::GetEntity => query_entities::get_entity(call).await,
-        Op::InsertEntity => insert_entity::insert_entity(call).await,
+    let operation: Operation = match call.row.op {
+        Op::GetTableServiceProperties => Box::pin(service_properties::get_table_service_properties(call)),
+        Op::SetTableServiceProperties => Box::pin(service_properties::set_table_service_properties(call)),
+        Op::GetTableServiceStats => Box::pin(service_properties::get_table_service_stats(call)),
+        Op::QueryTables => Box::pin(query_tables::query_tables(call)),
+        Op::GetTable => Box::pin(query_tables::get_table(call)),
+        Op::CreateTable => Box::pin(create_table::create_table(call)),
+        Op::DeleteTable => Box::pin(delete_table::delete_table(call)),
+        Op::GetTableAcl => Box::pin(get_table_acl::get_table_acl(call)),
+        Op::SetTableAcl => Box::pin(set_table_acl::set_table_acl(call)),
+        Op::QueryEntities => Box::pin(query_entities::query_entities(call)),
+        Op::GetEntity => Box::pin(query_entities::get_entity(call)),
+        Op::InsertEntity => Box::pin(insert_entity::insert_entity(call)),
         Op::UpdateEntity
         | Op::MergeEntity
         | Op::InsertOrReplaceEntity
         | Op::InsertOrMergeEntity
-        | Op::DeleteEntity => change_entity::change_entity(call).await,
-        Op::EntityGroupTransaction => entity_group_transaction::entity_group_transaction(call).await,
-        _ => Err(ErrorCode::NotImplemented.into()),
-    }
+        | Op::DeleteEntity => Box::pin(change_entity::change_entity(call)),
+        Op::EntityGroupTransaction => Box::pin(entity_group_transaction::entity_group_transaction(call)),
+        _ => return Err(ErrorCode::NotImplemented.into()),
+    };
+    operation.await
 }
 
 /// Refused before the request reached the data: such answers have neither Cache-Control nor a preference (recorded).

@@ -113,7 +113,8 @@ fn is_legal_char(c: char) -> bool {
 /// Text as the content of an element. What XML cannot hold becomes the replacement character: callers for whom
 /// that matters ask [`is_legal`] first.
 pub fn escape(text: &str) -> Cow<'_, str> {
-    let is_plain = |byte: u8| (b' '..0x7F).contains(&byte) && !matches!(byte, b'<' | b'>' | b'&');
+    let is_plain =
+        |byte: u8| byte == b'\n' || (b' '..0x7F).contains(&byte) && !matches!(byte, b'<' | b'>' | b'&');
     if text.bytes().all(is_plain) {
         return Cow::Borrowed(text);
     }

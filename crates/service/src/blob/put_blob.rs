@@ -49,9 +49,16 @@ impl PutBlockBlob {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stored> {
         let Self { at, preconditions, mut properties, digests, body, limit } = self;
         let row = Op::PutBlockBlob.row();
-        admit_early(services, context, row, &at, &preconditions).await?;
+        let early = !body.is_small();
+        if early {
+            admit_early(services, context, row, &at, &preconditions).await?;
+        }
         let uploaded = upload(services, body, limit, true).await?;
-        digests.verify(&uploaded)?;
+        // Wrong bytes are refused after whatever the conditions refuse.
+        let intact = digests.verify(&uploaded);
+        if early {
+            intact.clone()?;
+        }
         // The stored MD5 is the one given for the blob, else the one computed.
         if properties.http.content_md5.is_none() {
             properties.http.content_md5 = uploaded.md5;
@@ -64,7 +71,7 @@ impl PutBlockBlob {
             manifest.as_ref().map_or_else(|| uploaded.content(ContentId::fresh()), |m| m.content.clone());
 
         let (at, given, properties, uploaded) = (&at, &preconditions, &properties, &uploaded);
-        let (manifest, body) = (&manifest, &body);
+        let (manifest, body, intact) = (&manifest, &body, &intact);
         let stamped = services
             .engine()
             .run(services.deadline(), |reader| async move {
@@ -77,6 +84,7 @@ impl PutBlockBlob {
                     _ => store::find_staged(&reader, generation, &at.blob).await?,
                 };
                 let admitted = admit(row, given, Kind::Blob, place.existing, now, context.version)?;
+                intact.clone()?;
                 let (existing, permit) = admitted.into_parts();
                 if let Some(Existing::Blob(old)) = &existing {
                     refuse_archived(old)?;

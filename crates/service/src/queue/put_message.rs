@@ -1,7 +1,6 @@
 //! Put Message.
 
 use lazuli_engine::Plan;
-use uuid::Uuid;
 
 use super::hand::Hand;
 use super::{Delivered, Done, open, stored, to_the_end};
@@ -41,7 +40,7 @@ impl PutMessage {
     }
 
     async fn put(&self, services: &Services, context: &Context, hand: &Hand) -> Answer<Done<MessageRecord>> {
-        let id = Uuid::new_v4();
+        let id = crate::fresh_uuid();
         services
             .engine()
             .run(services.deadline(), |reader| async move {

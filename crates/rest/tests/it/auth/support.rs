@@ -119,7 +119,7 @@ impl Request {
             method: self.method,
             raw_path: self.path.clone(),
             query,
-            headers,
+            headers: headers.into(),
             target,
             peer: self.peer.map(|peer| peer.parse().unwrap()),
             secure: self.secure,
