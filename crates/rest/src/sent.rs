@@ -2,9 +2,10 @@
 
 use std::ops::Deref;
 
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
-/// A header map that knows at a glance what it does not hold. It cannot change: the glance would go stale.
+/// A header map that knows at a glance what it does not hold. The map itself is not given out to be changed: the
+/// glance would go stale.
 #[derive(Clone, Debug, Default)]
 pub struct Sent {
     map: HeaderMap,
@@ -26,6 +27,11 @@ impl Sent {
         }
         let same = |own: &str| own == name || own.eq_ignore_ascii_case(name);
         self.map.iter().find(|(own, _)| same(own.as_str())).map(|(_, value)| value)
+    }
+
+    pub fn append(&mut self, name: HeaderName, value: HeaderValue) {
+        self.marks |= mark(name.as_str());
+        self.map.append(name, value);
     }
 
     pub fn holds(&self, name: &str) -> bool {
@@ -57,8 +63,6 @@ impl Deref for Sent {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderName;
-
     use super::*;
     use crate::headers;
 

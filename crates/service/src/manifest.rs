@@ -9,7 +9,7 @@ use crate::Services;
 use crate::fault::Answer;
 use crate::key::{self, ContentId};
 use crate::record::Record;
-use crate::record::content::{Content, ListedBlock, Segment, Shape};
+use crate::record::content::{Content, DeadContent, ListedBlock, Segment, Shape};
 
 /// Aim for a segment, well under the cap of a value.
 const SEGMENT_BYTES: usize = 48 * 1024;
@@ -21,7 +21,8 @@ const BATCH_BYTES: usize = 512 * 1024;
 pub struct Manifest {
     pub content: Content,
     segments: Vec<(Key, Value)>,
-    written: bool,
+    /// It was written ahead, and it is not known yet what became of it.
+    ahead: Option<Services>,
 }
 
 impl Manifest {
@@ -43,7 +44,7 @@ impl Manifest {
             segments.push(seal(id, start, end, segments.len(), run));
         }
         let shape = if segments.is_empty() { Shape::Empty } else { Shape::Manifest { blocks: count, named } };
-        Self { content: Content { id, length: end, shape }, segments, written: false }
+        Self { content: Content { id, length: end, shape }, segments, ahead: None }
     }
 
     pub fn bytes(&self) -> usize {
@@ -52,9 +53,11 @@ impl Manifest {
 
     /// Writes a long manifest ahead of the commit that will point to it.
     pub async fn write_ahead(&mut self, services: &Services) -> Answer<()> {
-        if self.written || self.bytes() <= IN_COMMIT_BYTES {
+        if self.ahead.is_some() || self.bytes() <= IN_COMMIT_BYTES {
             return Ok(());
         }
+        // Before the first of it: whoever leaves half-way gives up what is there.
+        self.ahead = Some(services.clone());
         let intent = key::intent(self.content.id);
         let mut rest = &self.segments[..];
         while !rest.is_empty() {
@@ -81,20 +84,55 @@ impl Manifest {
                 .await?;
             rest = later;
         }
-        self.written = true;
         Ok(())
     }
 
-    /// What the commit that points to the manifest must carry.
-    pub fn publish<T>(&self, plan: &mut Plan<T>) {
-        if self.written {
-            plan.delete(key::intent(self.content.id));
+    /// What the commit that points to the manifest must carry. The intent decides between it and whoever gives the
+    /// manifest up: each removes the intent only where it still stands.
+    pub async fn publish<T>(&self, reader: &Reader, plan: &mut Plan<T>) -> Answer<()> {
+        if self.ahead.is_some() {
+            let intent = key::intent(self.content.id);
+            reader.get(intent.clone()).await?.ok_or(EngineError::Unavailable("manifest was given up"))?;
+            plan.delete(intent);
         } else {
             for (key, value) in &self.segments {
                 plan.put(key.clone(), value.clone());
             }
         }
+        Ok(())
     }
+
+    /// A commit points to it.
+    pub fn settle(&mut self) {
+        self.ahead = None;
+    }
+}
+
+/// The commit was refused, or the client is gone. Whether the commit is under way nobody here knows; the intent does.
+impl Drop for Manifest {
+    fn drop(&mut self) {
+        let Some(services) = self.ahead.take() else { return };
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let id = self.content.id;
+            runtime.spawn(async move { give_up(&services, id).await });
+        }
+    }
+}
+
+/// Hands what was written ahead to the sweeper, unless a commit points to it by now.
+pub(crate) async fn give_up(services: &Services, content: ContentId) -> Answer<()> {
+    services
+        .engine()
+        .run(services.deadline(), |reader| async move {
+            let mut plan = Plan::new(());
+            if reader.get(key::intent(content)).await?.is_some() {
+                plan.delete(key::intent(content));
+                plan.put(key::dead_content(content), DeadContent::Segments.encode());
+            }
+            Ok::<_, EngineError>(plan)
+        })
+        .await?;
+    Ok(())
 }
 
 /// Runs of empty blocks may end at one offset: the number of the segment tells them apart.

@@ -3,6 +3,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use lazuli_model::error::Failure;
 use lazuli_model::operation::{Method, Service};
@@ -76,7 +77,7 @@ fn head(service: Service, fields: &Fields) -> Option<Head> {
         method,
         raw_path,
         query,
-        headers,
+        headers: headers.into(),
         target,
         peer: None,
         secure: true,
@@ -89,7 +90,7 @@ fn head(service: Service, fields: &Fields) -> Option<Head> {
 
 fn authorized(mut head: Head, scheme: &str, signature: &str) -> Head {
     let value = format!("{scheme} {ACCOUNT}:{signature}");
-    head.headers.insert("authorization", value.parse().unwrap());
+    head.headers.append(AUTHORIZATION, value.parse().unwrap());
     head
 }
 
@@ -116,7 +117,7 @@ fn shared_key(head: Head, scheme: &str) -> bool {
         return true;
     }
     let mut more = head.clone();
-    more.headers.append("x-ms-meta-tampered", HeaderValue::from_static("yes"));
+    more.headers.append(HeaderName::from_static("x-ms-meta-tampered"), HeaderValue::from_static("yes"));
     assert!(auth.authenticate(&more, now()).is_err(), "{scheme}: a header is not signed");
     if scheme == "SharedKey" {
         let mut asks = head.clone();

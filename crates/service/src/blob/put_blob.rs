@@ -71,7 +71,7 @@ impl PutBlockBlob {
             manifest.as_ref().map_or_else(|| uploaded.content(ContentId::fresh()), |m| m.content.clone());
 
         let (at, given, properties, uploaded) = (&at, &preconditions, &properties, &uploaded);
-        let (manifest, body, intact) = (&manifest, &body, &intact);
+        let (ahead, body, intact) = (&manifest, &body, &intact);
         let stamped = services
             .engine()
             .run(services.deadline(), |reader| async move {
@@ -99,13 +99,16 @@ impl PutBlockBlob {
                     store::discard_staged(&mut plan, generation, &at.blob, staged);
                 }
                 uploaded.publish(&mut plan);
-                if let Some(manifest) = manifest {
-                    manifest.publish(&mut plan);
+                if let Some(manifest) = ahead {
+                    manifest.publish(&reader, &mut plan).await?;
                 }
                 store::put_blob(&mut plan, generation, &at.blob, record, permit);
                 Ok::<_, Fault>(plan)
             })
             .await?;
+        if let Some(manifest) = &mut manifest {
+            manifest.settle();
+        }
         Ok(Stored { stamped, md5: uploaded.md5, crc64: uploaded.crc64 })
     }
 }

@@ -54,7 +54,7 @@ impl PutBlockList {
             let reader = services.engine().reader().await?;
             let mut draft = Draft::make(&reader, context, &at, &blocks).await?;
             draft.manifest.write_ahead(services).await?;
-            let (at, given, properties, draft) = (&at, &preconditions, &properties, &draft);
+            let (at, given, properties, drawn) = (&at, &preconditions, &properties, &draft);
             let done = services
                 .engine()
                 .run(services.deadline(), |reader| async move {
@@ -68,24 +68,27 @@ impl PutBlockList {
                         refuse_archived(old)?;
                         check_customer_key(old, properties.customer_key.as_ref())?;
                     }
-                    if !draft.still_holds(&reader, generation, &at.blob).await? {
+                    if !drawn.still_holds(&reader, generation, &at.blob).await? {
                         return Ok(Plan::new(None));
                     }
-                    let body = draft.manifest.content.clone();
+                    let body = drawn.manifest.content.clone();
                     let record = replace(existing.as_ref(), BlobType::Block, body, properties, now);
                     let stamped = Stamped { etag: record.etag(), last_modified: record.last_modified() };
                     let mut plan = Plan::new(Some(stamped));
                     if staged.is_some() {
                         plan.delete(key::staged(generation, &at.blob));
                     }
-                    draft.settle(&reader, &mut plan).await?;
-                    draft.manifest.publish(&mut plan);
+                    drawn.settle(&reader, &mut plan).await?;
+                    drawn.manifest.publish(&reader, &mut plan).await?;
                     store::put_blob(&mut plan, generation, &at.blob, record, permit);
                     Ok::<_, Fault>(plan)
                 })
                 .await?;
             match done {
-                Some(stamped) => return Ok(stamped),
+                Some(stamped) => {
+                    draft.manifest.settle();
+                    return Ok(stamped);
+                }
                 None if tries == 20 => return Err(ErrorCode::ServerBusy.into()),
                 None => tries += 1,
             }

@@ -9,6 +9,7 @@ use lazuli_engine::{EngineError, Plan, Reader, Scan, Value};
 use crate::Services;
 use crate::fault::Answer;
 use crate::key::{self, ContentId};
+use crate::manifest::give_up;
 use crate::record::Record;
 use crate::record::content::DeadContent;
 use crate::record::corrupt;
@@ -95,21 +96,6 @@ impl Drop for Ahead {
             runtime.spawn(async move { give_up(&services, content).await });
         }
     }
-}
-
-async fn give_up(services: &Services, content: ContentId) -> Answer<()> {
-    services
-        .engine()
-        .run(services.deadline(), |reader| async move {
-            let mut plan = Plan::new(());
-            if reader.get(key::intent(content)).await?.is_some() {
-                plan.delete(key::intent(content));
-                plan.put(key::dead_content(content), DeadContent::Segments.encode());
-            }
-            Ok::<_, EngineError>(plan)
-        })
-        .await?;
-    Ok(())
 }
 
 /// The body of an entity that is replaced or deleted. Readers see it in their snapshot as long as they need it.

@@ -3,11 +3,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use lazuli_engine::Scan;
 use lazuli_model::Timestamp;
-use lazuli_service::blob::{BlockSource, DeleteSnapshots};
+use lazuli_model::admission::Preconditions;
+use lazuli_model::etag::ETagCondition;
+use lazuli_service::blob::{BlobProperties, BlockSource, DeleteSnapshots, PutBlockList};
 use proptest::prelude::*;
 
-use crate::support::{Bench, drain};
+use crate::support::{Bench, at, drain};
 
 #[derive(Clone, Debug)]
 enum Act {
@@ -229,6 +232,77 @@ async fn a_long_block_list_is_still_one_step() {
     let part = bench.open("b", None, Some("bytes=17990-18002")).await.unwrap();
     assert!(drain(part).await.unwrap() == [&expected[17_990..18_000], b"new"].concat());
 
+    bench.delete("b", None, None).await.unwrap();
+    bench.sweep().await;
+    assert_eq!(bench.keys().await, vec!["cacct\\x00c".to_owned()], "keys left behind");
+}
+
+/// Enough blocks, with long enough names, for a list that is written ahead in more than one step: its intent is there
+/// to be seen between them.
+async fn stage_many(bench: &Bench) -> Vec<String> {
+    let ids: Vec<String> = (0..7_000).map(|number| format!("{number:064}")).collect();
+    for id in &ids {
+        bench.put_block("b", id, b"x").await.unwrap();
+    }
+    ids
+}
+
+async fn intents(bench: &Bench) -> usize {
+    let reader = bench.services.engine().reader().await.unwrap();
+    let scan = Scan { keys_only: true, ..Scan::of(lazuli_service::key::intents()) };
+    reader.scan(scan).await.unwrap().items.len()
+}
+
+async fn until(bench: &Bench, count: usize) {
+    let wait = async {
+        while intents(bench).await != count {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), wait).await.expect("intents stay as they are");
+}
+
+/// A list written ahead whose client leaves is given up at once, not at the next start.
+#[tokio::test]
+async fn a_list_that_nobody_waits_for_is_given_up() {
+    let bench = Bench::new().await;
+    let ids = stage_many(&bench).await;
+    let all: Vec<_> = ids.iter().map(|id| (BlockSource::Latest, id.as_str())).collect();
+    tokio::select! {
+        biased;
+        () = until(&bench, 1) => {}
+        done = bench.put_block_list("b", &all) => panic!("a long list is written ahead: {done:?}"),
+    }
+    until(&bench, 0).await;
+    // Given up, or committed by then: in both cases nothing is lost and nothing stays.
+    bench.put_block_list("b", &all).await.unwrap();
+    assert!(bench.get("b", None).await.unwrap() == vec![b'x'; ids.len()]);
+    bench.delete("b", None, None).await.unwrap();
+    bench.sweep().await;
+    assert_eq!(bench.keys().await, vec!["cacct\\x00c".to_owned()], "keys left behind");
+}
+
+/// And so is one whose commit loses.
+#[tokio::test]
+async fn a_list_that_comes_too_late_is_given_up() {
+    let bench = Bench::new().await;
+    let ids = stage_many(&bench).await;
+    let input = PutBlockList {
+        at: at("b"),
+        preconditions: Preconditions { if_none_match: Some(ETagCondition::Any), ..Preconditions::default() },
+        properties: BlobProperties::default(),
+        blocks: ids.iter().map(|id| (BlockSource::Latest, id.as_bytes().to_vec())).collect(),
+    };
+    let mut late = Box::pin(input.execute(&bench.services, &bench.context));
+    tokio::select! {
+        biased;
+        () = until(&bench, 1) => {}
+        done = &mut late => panic!("a long list is written ahead: {done:?}"),
+    }
+    bench.put("b", b"first").await.unwrap();
+    late.await.expect_err("another was first");
+    until(&bench, 0).await;
+    assert!(bench.get("b", None).await.unwrap() == b"first");
     bench.delete("b", None, None).await.unwrap();
     bench.sweep().await;
     assert_eq!(bench.keys().await, vec!["cacct\\x00c".to_owned()], "keys left behind");
