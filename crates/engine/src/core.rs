@@ -7,6 +7,7 @@ use crate::host::Host;
 use crate::key::Value;
 use crate::store::{Snapshot, Store};
 use crate::txn::{Commit, Ticks, TxnId, Version};
+use foldhash::fast::RandomState;
 use parking_lot::{Mutex, RwLock};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::AtomicU64;
@@ -80,7 +81,7 @@ impl Rows for Published {
 /// The outcomes of the last transactions, by id.
 #[derive(Default)]
 pub(crate) struct Recent {
-    commits: HashMap<TxnId, Commit>,
+    commits: HashMap<TxnId, Commit, RandomState>,
     order: VecDeque<TxnId>,
 }
 

@@ -1,6 +1,7 @@
 //! The keys of recent commits, in memory: most checks are judged with one hash lookup.
 
 use crate::key::{Key, KeyRange};
+use foldhash::fast::RandomState;
 use std::collections::{HashMap, VecDeque};
 
 /// How many writes are remembered; at 60,000 writes/s about half a second.
@@ -17,14 +18,14 @@ pub(crate) struct Last {
 /// Invariant: every key written by a commit with `seq > floor` is in `last`, with its newest write.
 #[derive(Debug)]
 pub(crate) struct Window {
-    last: HashMap<Key, Last>,
+    last: HashMap<Key, Last, RandomState>,
     order: VecDeque<(u64, Key)>,
     floor: u64,
 }
 
 impl Window {
     pub fn new(floor: u64) -> Self {
-        Self { last: HashMap::new(), order: VecDeque::new(), floor }
+        Self { last: HashMap::default(), order: VecDeque::new(), floor }
     }
 
     pub fn get(&self, key: &[u8]) -> Option<&Last> {

@@ -2,8 +2,9 @@
 //! to a file, and fdatasync, as often as it goes.
 
 use crate::Settings;
+use crate::reads::commit;
 use crate::table::{Numbers, Samples, head, line};
-use lazuli_engine::{Engine, EngineError, Host, Key, Options, Plan};
+use lazuli_engine::{Engine, EngineError, Host, Key, Options, Plan, Write};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
@@ -17,7 +18,14 @@ const BYTES: f64 = 3.0 * (24.0 + VALUE as f64 + 8.0 + 21.0) + 60.0;
 pub async fn run(settings: &Settings) {
     head("Durable read-modify-write of 3 keys (300 B each), and append + fdatasync of the same groups");
     let dir = tempfile::tempdir_in(&settings.dir).expect("a directory");
-    let engine = Engine::open(&dir.path().join("data"), Options::default(), Host::real()).expect("opens");
+    let options = Options { memtable_bytes: settings.memtable << 20, ..Options::default() };
+    let engine = Engine::open(&dir.path().join("data"), options, Host::real()).expect("opens");
+    // All records are there, as in a service that has been used for a while.
+    for first in (0..RECORDS).step_by(1_000) {
+        let writes = (first..first + 1_000).map(|n| Write::Put(record(n), vec![0; VALUE].into()));
+        commit(&engine, writes.collect()).await;
+    }
+    engine_round(&engine, 64, settings.time / 4).await;
     for clients in settings.clients.map_or(vec![1, 16, 64], |clients| vec![clients]) {
         // The disk's speed changes from minute to minute: engine and bare take turns.
         let rounds = 4;

@@ -2,6 +2,9 @@
 //!
 //! Usage: engine_bench [directory] [--only PART] [--keys N] [--clients N] [--seconds N]
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod bytes_store;
 mod commits;
 mod reads;
@@ -29,7 +32,7 @@ fn main() {
         dir: std::env::temp_dir(),
         keep: None,
         clients: None,
-        memtable: 16,
+        memtable: 32,
         keys: 2_000_000,
         time: Duration::from_secs(3),
     };

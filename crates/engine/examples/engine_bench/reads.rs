@@ -58,9 +58,10 @@ pub async fn run(settings: &Settings) {
 }
 
 /// The same path is measured for both: a smaller memtable puts the keys of the small store into tables as
-/// well, and the cache has room for the tables of the large one.
+/// well, and the caches have room for the large one.
 fn options(keys: u64, memtable: u64) -> Options {
-    let default = Options { cache_bytes: 1 << 30, memtable_bytes: memtable << 20, ..Options::default() };
+    let memory = Options { cache_bytes: 1 << 30, row_cache_bytes: 1 << 30, ..Options::default() };
+    let default = Options { memtable_bytes: memtable << 20, ..memory };
     if keys == SMALL { Options { memtable_bytes: 256 << 10, ..default } } else { default }
 }
 
@@ -86,7 +87,7 @@ fn value(n: u64) -> Key {
     value.into()
 }
 
-async fn commit(engine: &Engine, writes: Vec<Write>) {
+pub async fn commit(engine: &Engine, writes: Vec<Write>) {
     let txn = Txn {
         id: engine.new_txn_id(),
         checks: vec![],
@@ -108,6 +109,9 @@ async fn settle(engine: &Engine) {
     loop {
         let page = reader.scan(scan.clone()).await.expect("scans");
         scan.after = page.items.last().map(|(key, _)| key.clone());
+        for (key, _) in &page.items {
+            reader.peek(key.clone()).await.expect("reads");
+        }
         if !page.more {
             return;
         }

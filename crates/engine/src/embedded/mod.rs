@@ -8,6 +8,7 @@ mod journal;
 mod log;
 mod marker;
 mod open;
+mod row_cache;
 mod seed;
 mod superblock;
 
@@ -18,11 +19,12 @@ use crate::limits::{OWN, WIDE};
 use crate::store::{Group, Row, Step};
 use crate::txn::{Ticks, Write};
 use directory::Directory;
-use log::Log;
-use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy};
+use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy, RestartIntervalPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
+use log::Log;
 use marker::{Kind, Marker};
 use parking_lot::Mutex;
+use row_cache::RowCache;
 use std::path::Path;
 use std::sync::Arc;
 use superblock::{Noted, Superblock};
@@ -34,6 +36,8 @@ pub(crate) use open::open;
 pub struct Options {
     /// Memory for blocks of tables.
     pub cache_bytes: u64,
+    /// Memory for single rows.
+    pub row_cache_bytes: u64,
     /// Memory for what is not yet in a table, for each of the two large keyspaces.
     pub memtable_bytes: u64,
     pub extents: ExtentOptions,
@@ -41,7 +45,12 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { cache_bytes: 256 << 20, memtable_bytes: 16 << 20, extents: ExtentOptions::default() }
+        Self {
+            cache_bytes: 192 << 20,
+            row_cache_bytes: 64 << 20,
+            memtable_bytes: 32 << 20,
+            extents: ExtentOptions::default(),
+        }
     }
 }
 
@@ -50,6 +59,7 @@ struct Spaces {
     own: Keyspace,
     rows: Keyspace,
     wide: Keyspace,
+    row_cache: Option<RowCache>,
     // Last, so that it is dropped last.
     db: Database,
 }
@@ -69,6 +79,8 @@ impl Spaces {
                 KeyspaceCreateOptions::default()
                     .max_memtable_size(memtable)
                     .data_block_size_policy(BlockSizePolicy::all(block))
+                    // Every key whole: found by halving, without reading the rows before it.
+                    .data_block_restart_interval_policy(RestartIntervalPolicy::all(1))
                     .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
                     .filter_block_pinning_policy(PinningPolicy::all(true))
                     .index_block_pinning_policy(PinningPolicy::all(true))
@@ -76,8 +88,8 @@ impl Spaces {
         };
         let own = db.keyspace("own", create(8 << 20, 4 << 10))?;
         let rows = db.keyspace("rows", create(options.memtable_bytes, 4 << 10))?;
-        let wide = db.keyspace("wide", create(options.memtable_bytes, 32 << 10))?;
-        Ok(Self { own, rows, wide, db })
+        let wide = db.keyspace("wide", create(options.memtable_bytes, 8 << 10))?;
+        Ok(Self { own, rows, wide, row_cache: RowCache::new(options.row_cache_bytes), db })
     }
 
     fn of(&self, key: &[u8]) -> &Keyspace {
@@ -120,6 +132,9 @@ impl Embedded {
         let begin = stamped(group.last, &marker::begin_value(&group, id));
         batch.insert(&spaces.own, marker::begin_key(&group), begin);
         let end = Marker::of(&group, Kind::End).encode(id);
+        if let Some(cache) = &spaces.row_cache {
+            cache.written(&group.writes, group.last);
+        }
         for (seq, write) in group.writes {
             match write {
                 Write::Put(key, value) => batch.insert(spaces.of(&key), key, stamped(seq, &value)),
@@ -187,8 +202,16 @@ impl EmbeddedSnapshot {
     }
 
     pub fn get(&self, key: &[u8]) -> Result<Option<(u64, Value)>, EngineError> {
+        let cache = self.spaces.row_cache.as_ref();
+        if let Some(known) = cache.and_then(|cache| cache.get(key, self.seq)) {
+            return Ok(known);
+        }
         let stored = self.snapshot.get(self.spaces.of(key), key).map_err(read_failed)?;
-        stored.map(|stored| unstamped(stored.into())).transpose()
+        let row = stored.map(|stored| unstamped(stored.into())).transpose()?;
+        if let Some(cache) = cache {
+            cache.keep(key, self.seq, row.as_ref());
+        }
+        Ok(row)
     }
 
     pub fn walk(

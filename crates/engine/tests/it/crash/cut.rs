@@ -1,7 +1,7 @@
 //! The power goes at every disk call of a life.
 
 use super::disk::{Fate, Image, Recorded};
-use super::{life, scratch, script, setting, strace, trace};
+use super::{again, scratch, script, setting, strace, trace};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
@@ -16,14 +16,41 @@ fn every_crash_keeps_what_was_acknowledged() {
     if !strace() {
         return;
     }
+    let tried = cut_everywhere("crash::child", &[], |dir, said, runtime| {
+        runtime.block_on(check(dir, acknowledged(said)))
+    });
+    assert_eq!(acknowledged(&tried.disk.said), script::STEPS, "the life ended early: {}", tried.disk.said);
+    assert!(tried.disk.has_seen("tables"), "no table was written");
+    println!("{} images of {} changes", tried.images, tried.changes);
+    assert!(
+        tried.changes > 100 && tried.images > 300,
+        "{} images of {} changes",
+        tried.images,
+        tried.changes
+    );
+}
+
+/// What was tried on a life.
+pub struct Tried {
+    pub disk: Recorded,
+    pub changes: usize,
+    pub images: usize,
+}
+
+/// Judges a directory as a crash left it, given what the life had said by then.
+pub type Judge = fn(&Path, &str, &tokio::runtime::Runtime) -> Result<(), String>;
+
+/// Lives a life (a test of this binary), cuts it behind every call, and judges what each cut may leave behind.
+pub fn cut_everywhere(test: &str, strace_options: &[&str], judge: Judge) -> Tried {
     let home = scratch();
     let dir = home.path().join("life");
     std::fs::create_dir(&dir).unwrap();
     let output = home.path().join("trace");
-    let mut before =
-        ["strace", "-f", "-xx", "-s", "100000000", "-e", CALLS, "-o"].map(OsString::from).to_vec();
+    let mut before = ["strace", "-f", "-xx", "-s", "100000000", "-e", CALLS].map(OsString::from).to_vec();
+    before.extend(strace_options.iter().map(OsString::from));
+    before.push("-o".into());
     before.push(output.clone().into());
-    assert!(life(&dir, &before).stdout(std::process::Stdio::null()).status().unwrap().success());
+    assert!(again(test, &dir, &before).stdout(std::process::Stdio::null()).status().unwrap().success());
     let calls = trace::parse(&std::fs::read_to_string(&output).unwrap());
 
     let mut disk = Recorded::new(&dir);
@@ -35,12 +62,12 @@ fn every_crash_keeps_what_was_acknowledged() {
     std::thread::scope(|scope| {
         for checker in 0..CHECKERS {
             let (receive, dir) = (&receive, home.path().join(format!("image-{checker}")));
-            scope.spawn(move || check_all(receive, failures, &dir));
+            scope.spawn(move || check_all(receive, failures, &dir, judge));
         }
         for (number, call) in calls.iter().enumerate() {
-            let before = acknowledged(&disk);
+            let before = acknowledged(&disk.said);
             let changed = disk.apply(call);
-            let done = acknowledged(&disk);
+            let done = acknowledged(&disk.said);
             if !changed && done == before {
                 continue;
             }
@@ -57,7 +84,8 @@ fn every_crash_keeps_what_was_acknowledged() {
                         call.name,
                         disk.unsynced_names()
                     );
-                    send.send(Case { image, done, context }).expect("a checker");
+                    let said = disk.said.clone();
+                    send.send(Case { image, said, context }).expect("a checker");
                 }
             }
         }
@@ -65,10 +93,7 @@ fn every_crash_keeps_what_was_acknowledged() {
     });
     let failures = failures.lock().unwrap();
     assert!(failures.is_empty(), "{} of {} images fail:\n{}", failures.len(), seen.len(), failures[0]);
-    assert_eq!(acknowledged(&disk), script::STEPS, "the life did not come to its end: {}", disk.said);
-    assert!(disk.has_seen("tables"), "no table was written");
-    println!("{} images of {changes} changes", seen.len());
-    assert!(changes > 100 && seen.len() > 300, "{} images of {changes} changes", seen.len());
+    Tried { images: seen.len(), disk, changes }
 }
 
 /// Opening waits more than it computes.
@@ -76,26 +101,26 @@ const CHECKERS: usize = 4;
 
 struct Case {
     image: Image,
-    /// Steps that were acknowledged.
-    done: usize,
+    /// By the life, until then.
+    said: String,
     context: String,
 }
 
-fn check_all(cases: &Mutex<mpsc::Receiver<Case>>, failures: &Mutex<Vec<String>>, dir: &Path) {
+fn check_all(cases: &Mutex<mpsc::Receiver<Case>>, failures: &Mutex<Vec<String>>, dir: &Path, judge: Judge) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     loop {
         let case = cases.lock().map(|cases| cases.recv());
         let Ok(Ok(case)) = case else { return };
         case.image.write(dir).unwrap();
-        let found = runtime.block_on(check(dir, case.done));
+        let found = judge(dir, &case.said, &runtime);
         std::fs::remove_dir_all(dir).unwrap();
         // Goes on taking cases, so that the sender is never stuck.
         found.unwrap_or_else(|what| failures.lock().unwrap().push(format!("{}: {what}", case.context)));
     }
 }
 
-fn acknowledged(disk: &Recorded) -> usize {
-    disk.said.lines().filter(|line| line.starts_with("ack ")).count()
+fn acknowledged(said: &str) -> usize {
+    said.lines().filter(|line| line.starts_with("ack ")).count()
 }
 
 /// Every subset of few changes; of many: all, none, the last one alone, and some at random. The last one torn.

@@ -3,6 +3,7 @@
 //! A child process lives a short life under strace. From the recorded system calls every disk is rebuilt
 //! that a crash could have left, and opened: each acknowledged step is there, none is half there.
 
+mod busy;
 mod cut;
 mod disk;
 mod full;
