@@ -12,6 +12,10 @@ use tokio::time::{Instant, Sleep};
 
 /// The longest silence of a sender in the middle of a body.
 const IDLE: Duration = Duration::from_secs(60);
+/// All silences of a body together may last a minute and what the service allows a write: ten minutes a megabyte.
+/// Whoever sends a byte now and then would otherwise hold a connection for ever.
+const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE_PER_MIB: Duration = Duration::from_secs(600);
 /// What is read and thrown away of a body that nobody wanted, so that the sender gets to see the answer.
 const DRAIN_BYTES: u64 = 256 * 1024 * 1024;
 const DRAIN_TIME: Duration = Duration::from_secs(30);
@@ -25,8 +29,19 @@ where
         return Body::empty();
     }
     let drain = !waits && length.is_none_or(|length| length <= DRAIN_BYTES);
-    Body::new(Received { body: Some(body), left: length, idle: None, started: false, drain }, length)
-        .awaited(waits)
+    Body::new(
+        Received {
+            body: Some(body),
+            left: length,
+            seen: 0,
+            silent: Duration::ZERO,
+            idle: None,
+            started: false,
+            drain,
+        },
+        length,
+    )
+    .awaited(waits)
 }
 
 struct Received<B>
@@ -37,8 +52,11 @@ where
     body: Option<B>,
     /// What is still to come of the announced length.
     left: Option<u64>,
-    /// Runs only while the sender keeps us waiting.
-    idle: Option<Pin<Box<Sleep>>>,
+    seen: u64,
+    /// How long the sender kept us waiting, the present wait aside. What we keep the sender waiting does not count.
+    silent: Duration,
+    /// Only while the sender keeps us waiting: since when, and until it has been too long.
+    idle: Option<(Instant, Pin<Box<Sleep>>)>,
     started: bool,
     drain: bool,
 }
@@ -56,16 +74,22 @@ where
             let Some(body) = &mut this.body else { return Poll::Ready(None) };
             match Pin::new(body).poll_frame(context) {
                 Poll::Pending => {
-                    let idle = this.idle.get_or_insert_with(|| Box::pin(tokio::time::sleep(IDLE)));
+                    let patience = patience(this.seen, this.silent);
+                    let (_, idle) = this
+                        .idle
+                        .get_or_insert_with(|| (Instant::now(), Box::pin(tokio::time::sleep(patience))));
                     if idle.as_mut().poll(context).is_pending() {
                         return Poll::Pending;
                     }
                     return this.fail(BodyError::Idle);
                 }
                 Poll::Ready(Some(Ok(frame))) => {
-                    this.idle = None;
+                    if let Some((since, _)) = this.idle.take() {
+                        this.silent += since.elapsed();
+                    }
                     // Trailers mean nothing to the service.
                     let Ok(data) = frame.into_data() else { continue };
+                    this.seen += data.len() as u64;
                     if let Some(left) = &mut this.left {
                         match left.checked_sub(data.len() as u64) {
                             Some(rest) => *left = rest,
@@ -97,6 +121,12 @@ where
         self.body = None;
         Poll::Ready(Some(Err(error)))
     }
+}
+
+/// How long the next silence may be.
+fn patience(seen: u64, silent: Duration) -> Duration {
+    let earned = SILENCE_PER_MIB.mul_f64(seen as f64 / f64::from(1 << 20));
+    (SILENCE + earned).saturating_sub(silent).min(IDLE)
 }
 
 /// A request may be refused before its body is read. Many clients look at the answer only after they have sent

@@ -68,3 +68,54 @@ async fn silence_ends_a_body() {
     assert_eq!(read(vec![data("ab"), None], Some(3)).await, Err(BodyError::Idle));
     assert_eq!(started.elapsed().as_secs(), IDLE.as_secs());
 }
+
+/// So many bytes after each pause.
+struct Trickle {
+    pause: Duration,
+    bytes: usize,
+    sleep: Pin<Box<Sleep>>,
+}
+
+impl Trickle {
+    fn new(pause: Duration, bytes: usize) -> Self {
+        Self { pause, bytes, sleep: Box::pin(tokio::time::sleep(pause)) }
+    }
+}
+
+impl http_body::Body for Trickle {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+        if self.sleep.as_mut().poll(context).is_pending() {
+            return Poll::Pending;
+        }
+        self.sleep = Box::pin(tokio::time::sleep(self.pause));
+        Poll::Ready(Some(Ok(Frame::data(vec![0; self.bytes].into()))))
+    }
+}
+
+async fn trickle(pause: u64, bytes: usize, length: u64) -> Result<u64, BodyError> {
+    let mut body = service_body(Trickle::new(Duration::from_secs(pause), bytes), Some(length), false);
+    let mut seen = 0;
+    while seen < length {
+        seen += body.next().await.expect("there is more")?.len() as u64;
+    }
+    Ok(seen)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trickle_ends_a_body_though_it_is_never_silent_for_long() {
+    let started = Instant::now();
+    assert_eq!(trickle(20, 1, 1 << 20).await, Err(BodyError::Idle));
+    assert!(started.elapsed() < Duration::from_secs(90), "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_line_is_no_trickle() {
+    // 2 KiB a second, for more than an hour.
+    assert_eq!(trickle(4, 8 * 1024, 8 << 20).await, Ok(8 << 20));
+}
