@@ -2,7 +2,7 @@
 //!
 //! A group passes through two stages, each of which has room for one group at a time and keeps their order:
 //! it is written ([`Writing`]: judged, and put into the log), then made durable, published and answered. So
-//! one group is judged and written while the disk is busy with the one before it. At most two groups are ever
+//! one group is judged and written while the disk is busy with the one before it, if enough wait for it to pay. At most two groups are ever
 //! written and not yet durable; the recovery of the log counts on that.
 //!
 //! A refused member learns of the refusal only after the group is published, so that its next reading sees
@@ -58,7 +58,7 @@ impl Committer {
 
     /// Takes each group it gets through both stages. True when the engine was closed.
     fn work(&self) -> bool {
-        let _guard = StopOnPanic(&self.core);
+        let _guard = StopOnPanic(self);
         loop {
             let patience = self.patience();
             let writing = match patience {
@@ -103,8 +103,11 @@ impl Committer {
         let verdicts = match writing.write(&txns) {
             Ok(written) => {
                 let _syncing = self.syncing.lock();
+                self.queue.set_syncing(true);
                 drop(writing);
-                self.finish(written)
+                let verdicts = self.finish(written);
+                self.queue.set_syncing(false);
+                verdicts
             }
             Err(error) => {
                 // Nothing is under way then, however many groups this becomes.
@@ -163,12 +166,14 @@ impl Committer {
 }
 
 /// A committer that panicked leaves a group behind that nobody knows the fate of.
-struct StopOnPanic<'a>(&'a Core);
+struct StopOnPanic<'a>(&'a Committer);
 
 impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.stop("the committer failed");
+            self.0.core.stop("the committer failed");
+            // What waits is refused by the other thread.
+            self.0.queue.set_syncing(false);
         }
     }
 }

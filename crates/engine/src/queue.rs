@@ -11,6 +11,9 @@ use tokio::sync::oneshot;
 /// A group takes what waits, up to these.
 const GROUP_JOBS: usize = 1_024;
 const GROUP_BYTES: usize = 1 << 20;
+/// While a group is being synced, the next is begun only when so many wait: fewer are better committed
+/// together, since each sync costs work as well as time.
+const OVERLAP_JOBS: usize = 16;
 /// Beyond these, a transaction is turned away at once.
 const WAITING_JOBS: usize = 65_536;
 const WAITING_BYTES: usize = 64 << 20;
@@ -49,7 +52,16 @@ pub(crate) struct Queue {
 struct State {
     jobs: VecDeque<Job>,
     bytes: usize,
+    /// A group is being synced.
+    syncing: bool,
     ended: Option<Ended>,
+}
+
+impl State {
+    fn is_ready(&self) -> bool {
+        let wanted = if self.syncing && self.ended.is_none() { OVERLAP_JOBS } else { 1 };
+        self.jobs.len() >= wanted
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,12 +90,19 @@ impl Queue {
         }
         state.bytes += job.size;
         state.jobs.push_back(job);
-        let first = state.jobs.len() == 1;
+        let ready = matches!(state.jobs.len(), 1 | OVERLAP_JOBS);
         drop(state);
-        if first {
+        if ready {
             self.woken.notify_one();
         }
         Ok(())
+    }
+
+    pub fn set_syncing(&self, syncing: bool) {
+        self.state.lock().syncing = syncing;
+        if !syncing {
+            self.woken.notify_one();
+        }
     }
 
     pub fn end(&self, how: Ended) {
@@ -95,14 +114,15 @@ impl Queue {
     pub fn take(&self, patience: Option<Duration>) -> Taken {
         let until = patience.map(|patience| Instant::now() + patience);
         let mut state = self.state.lock();
-        while state.jobs.is_empty() {
+        while !state.is_ready() {
+            // What waits is committed first: ended, one is enough to be ready.
             if let Some(how) = state.ended {
                 return Taken::Ended(how);
             }
             match until {
                 None => self.woken.wait(&mut state),
                 Some(until) => {
-                    if self.woken.wait_until(&mut state, until).timed_out() && state.jobs.is_empty() {
+                    if self.woken.wait_until(&mut state, until).timed_out() && !state.is_ready() {
                         return state.ended.map_or(Taken::Idle, Taken::Ended);
                     }
                 }

@@ -37,6 +37,11 @@ pub fn parse(text: &str) -> Vec<Call> {
         let Some((pid, rest)) = line.split_once(' ') else { continue };
         let rest = rest.trim_start();
         if let Some(begin) = rest.strip_suffix("<unfinished ...>") {
+            // A descriptor is free for others before its close has returned.
+            if let Some(number) = begin.trim_end().strip_prefix("close(") {
+                calls.extend(call(&format!("close({number}) = 0"), moment, moment));
+                continue;
+            }
             unfinished.insert(pid, (moment, begin));
         } else if let Some(resumed) = rest.strip_prefix("<... ") {
             let Some((started, begin)) = unfinished.remove(pid) else { continue };
@@ -80,16 +85,19 @@ fn bytes(hex: &str) -> Option<Vec<u8>> {
 #[test]
 fn lines_become_calls() {
     let text = "7  write(3, \"\\x61\\x62\", 2) = 2\n\
+                9  close(3 <unfinished ...>\n\
                 8  fsync(4 <unfinished ...>\n\
                 7  pwritev(5, [{iov_base=\"\\x61\", iov_len=1}, {iov_base=\"\\x62\", iov_len=1}], 2, 4096) = 2\n\
+                9  <... close resumed>) = 0\n\
                 8  <... fsync resumed>)             = -1 EIO (Input/output error)\n";
     let calls = parse(text);
-    assert_eq!(calls.len(), 3);
+    assert_eq!((calls.len(), calls[1].name.as_str(), calls[1].number(0)), (4, "close", 3));
+    let calls = [&calls[0], &calls[2], &calls[3]];
     assert_eq!((calls[0].name.as_str(), calls[0].number(0), calls[0].data()), ("write", 3, b"ab".to_vec()));
     assert_eq!((calls[1].number(0), calls[1].args.last().unwrap().as_str()), (5, "4096"));
     assert_eq!((calls[1].data(), calls[1].result), (b"ab".to_vec(), 2));
     assert_eq!(
         (calls[2].name.as_str(), calls[2].result, calls[2].started, calls[2].ended),
-        ("fsync", -1, 1, 3)
+        ("fsync", -1, 2, 5)
     );
 }
