@@ -114,7 +114,7 @@ async fn turn_of(engine: &Engine, writer: usize) -> Result<usize, String> {
         let turn = value.map(|value| String::from_utf8_lossy(&value).trim().parse::<usize>());
         turns.push(turn.transpose().map_err(|error| error.to_string())?.unwrap_or(0));
     }
-    if writer % 6 == 0 {
+    if writer.is_multiple_of(6) {
         let row = reader.get(Bytes::from(format!("c/{writer}"))).await.map_err(text)?;
         turns.push(match row {
             None => 0,
