@@ -2,8 +2,8 @@
 //!
 //! A group passes through two stages, each of which has room for one group at a time and keeps their order:
 //! it is written ([`Writing`]: judged, and put into the log), then made durable, published and answered. So
-//! one group is judged and written while the disk is busy with the one before it, if enough wait for it to pay. At most two groups are ever
-//! written and not yet durable; the recovery of the log counts on that.
+//! one group is judged and written while the disk is busy with the one before it, if enough wait for it to pay.
+//! At most two groups are ever written and not yet durable; the recovery of the log counts on that.
 //!
 //! A refused member learns of the refusal only after the group is published, so that its next reading sees
 //! the winner.

@@ -11,6 +11,7 @@ use crate::queue::{Ended, Job, Queue, Refusal};
 use crate::store::Store;
 use crate::txn::{Commit, Ticks, Txn, TxnId, Write};
 use crate::window::{Last, Window};
+use crate::writing::Writing;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::oneshot;
@@ -84,6 +85,22 @@ fn a_failed_sync_stops_the_engine_for_good() {
     again.commit();
     let answer = answer.try_recv().expect("is answered");
     assert!(matches!(answer, Err(Refusal::Error(EngineError::Unavailable(_)))), "{answer:?}");
+}
+
+#[test]
+fn nothing_is_written_behind_a_group_that_could_not_be_written() {
+    let fixture = Fixture::new();
+    fixture.memory.fails.store(true, Ordering::Relaxed);
+    let mut writing = Writing::new(fixture.core.clone());
+    let written = writing.write(&[(txn(1, vec![put("a")]), None)]).expect("is judged");
+    assert!(written.made.is_some_and(|made| made.snapshot.is_none()));
+    // The other thread may write before this group's end is known.
+    fixture.memory.fails.store(false, Ordering::Relaxed);
+    let next = writing.write(&[(txn(2, vec![put("b")]), None)]).expect("is judged");
+    assert!(
+        next.made.is_none() && next.verdicts.iter().all(Result::is_err),
+        "it would take the same numbers"
+    );
 }
 
 #[test]

@@ -93,7 +93,9 @@ impl Writing {
                 Some(self.written.clone())
             }
             Err(error) => {
-                tracing::error!(%error, "a group could not be written");
+                tracing::error!(%error, "a group could not be written; the engine stops");
+                // Before anybody writes behind it: the next group would take its sequence numbers.
+                self.core.stop(SYNC_FAILED);
                 None
             }
         };
