@@ -126,10 +126,7 @@ fn restore(left: &Left, directory: &Path, changes: &[u8]) {
         .collect();
     for change in changes.chunks_exact(CHANGE).take(8) {
         let count = files.len();
-        let (path, size, bytes) = &mut files[usize::from(change[0]) % count];
-        if is_version(path) {
-            continue;
-        }
+        let (_, size, bytes) = &mut files[usize::from(change[0]) % count];
         let at = u32::from_le_bytes(change[2..6].try_into().unwrap()) as usize % (bytes.len() + 1);
         match change[1] % 4 {
             0 if at < bytes.len() => bytes[at] ^= change[6].max(1),
@@ -150,14 +147,6 @@ fn restore(left: &Left, directory: &Path, changes: &[u8]) {
         fs::write(&path, &bytes).unwrap();
         fs::File::options().write(true).open(&path).unwrap().set_len(size.max(bytes.len() as u64)).unwrap();
     }
-}
-
-/// The list of a keyspace's tables, `v` and a number. Found here: over a wrong level count in it lsm-tree panics while
-/// fjall holds a lock, and fjall's own clean-up panics over that lock, which ends the process. Nothing false is read, but
-/// nobody can catch it; until that is so, this file stays whole, or every run would stop at it.
-fn is_version(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    name.strip_prefix('v').is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
 async fn read(directory: &Path, left: &Left, whole: bool) -> bool {

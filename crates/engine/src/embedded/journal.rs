@@ -26,6 +26,8 @@ const TRAILER: [u8; 4] = [b'F', b'J', b'L', 3];
 /// No value of ours is longer; a longer one is a damaged length.
 const LONGEST: u32 = 16 << 20;
 const PIECE: usize = 1 << 20;
+/// fjall's own sequence numbers never come this far; the top bit it keeps for itself.
+const END_OF_ORDER: u64 = 1 << 62;
 /// So many groups may be written and not yet durable.
 const UNSYNCED_GROUPS: usize = 2;
 
@@ -51,19 +53,31 @@ pub(super) enum InspectError {
     Io(#[from] io::Error),
     #[error("{} is damaged at byte {at}, and {groups} groups of commits stand behind the damage", path.display())]
     Damaged { path: PathBuf, at: u64, groups: usize },
+    #[error("{} is damaged at byte {at}: the batch is out of order", path.display())]
+    OutOfOrder { path: PathBuf, at: u64 },
+    #[error("{} has no log", .0.display())]
+    Missing(PathBuf),
 }
 
 pub(super) fn inspect(dir: &Path, id: u128) -> Result<Inspected, InspectError> {
     let mut inspected = Inspected::default();
     // The first damage, and the groups that stand behind it.
     let mut damage: Option<(PathBuf, u64, BTreeSet<u64>)> = None;
-    for path in journals(dir)? {
+    let mut order = 0;
+    let journals = journals(dir)?;
+    if journals.is_empty() {
+        return Err(InspectError::Missing(dir.to_owned()));
+    }
+    for path in journals {
         let mut file = File::open(&path)?;
         if let Some((_, _, behind)) = &mut damage {
             marks(&mut file, 0, id, behind)?;
             continue;
         }
-        let good = walk(&file, id, &mut inspected.last)?;
+        let (good, in_order) = walk(&file, id, &mut inspected.last, &mut order)?;
+        if !in_order {
+            return Err(InspectError::OutOfOrder { path, at: good });
+        }
         let mut behind = BTreeSet::new();
         if marks(&mut file, good, id, &mut behind)? {
             damage = Some((path, good, behind));
@@ -99,31 +113,44 @@ pub(super) fn journals(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// Reads batch by batch; gives the end of the last intact one.
-fn walk(file: &File, id: u128, last: &mut Option<u64>) -> io::Result<u64> {
+/// Reads batch by batch; gives the end of the last intact one, and whether the next is not even in order.
+///
+/// fjall's sequence number decides which of two values of a key is the newer, and no checksum covers it. In an intact
+/// batch it can be out of order only by damage; a batch that is being written has other marks of it.
+fn walk(file: &File, id: u128, last: &mut Option<u64>, order: &mut u64) -> io::Result<(u64, bool)> {
     let mut reader = BufReader::with_capacity(64 << 10, file);
     reader.rewind()?;
     let mut good = 0;
     loop {
         match batch(&mut reader, id) {
-            Ok(Some((len, end))) => {
-                good += len;
-                *last = end.or(*last);
+            Ok(Some(batch)) if (*order..END_OF_ORDER).contains(&batch.seqno) => {
+                good += batch.len;
+                *order = batch.seqno + 1;
+                *last = batch.last.or(*last);
             }
-            Ok(None) => return Ok(good),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(good),
+            Ok(Some(_)) => return Ok((good, false)),
+            Ok(None) => return Ok((good, true)),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok((good, true)),
             Err(error) => return Err(error),
         }
     }
 }
 
-/// One batch: its length and the sequence number of its end mark; `None` when it is not intact.
-fn batch(reader: &mut impl Read, id: u128) -> io::Result<Option<(u64, Option<u64>)>> {
+struct Batch {
+    len: u64,
+    /// fjall's number of the batch.
+    seqno: u64,
+    /// Last sequence number of the group, from its end mark.
+    last: Option<u64>,
+}
+
+/// One batch; `None` when it is not intact.
+fn batch(reader: &mut impl Read, id: u128) -> io::Result<Option<Batch>> {
     let start: [u8; 13] = array(reader)?;
-    let (&START, rest) = (&start[0], &start[1..]) else { return Ok(None) };
-    let count = rest.first_chunk().map_or(0, |count| u32::from_le_bytes(*count));
+    let [START, c0, c1, c2, c3, seqno @ ..] = start else { return Ok(None) };
+    let count = u32::from_le_bytes([c0, c1, c2, c3]);
     let mut len = start.len() as u64;
-    let mut end = None;
+    let mut last = None;
     let mut hash = Xxh3::new();
     let mut body = Vec::new();
     for _ in 0..count {
@@ -144,7 +171,7 @@ fn batch(reader: &mut impl Read, id: u128) -> io::Result<Option<(u64, Option<u64
         len += (head.len() + body.len()) as u64;
         let (key, value) = body.split_at(key);
         if key == marker::END_ROW && key.first() == Some(&OWN) {
-            end = value.get(8..).and_then(|value| Marker::decode(value, id)).map(|marker| marker.last);
+            last = value.get(8..).and_then(|value| Marker::decode(value, id)).map(|marker| marker.last);
         }
     }
     let tail: [u8; 13] = array(reader)?;
@@ -152,7 +179,8 @@ fn batch(reader: &mut impl Read, id: u128) -> io::Result<Option<(u64, Option<u64
     if u64::from_le_bytes(sum) != hash.digest() || [t0, t1, t2, t3] != TRAILER {
         return Ok(None);
     }
-    Ok(Some((len + tail.len() as u64, end)))
+    let len = len + tail.len() as u64;
+    Ok(Some(Batch { len, seqno: u64::from_le_bytes(seqno), last }))
 }
 
 fn array<const N: usize>(reader: &mut impl Read) -> io::Result<[u8; N]> {

@@ -11,6 +11,7 @@ mod open;
 mod row_cache;
 mod seed;
 mod superblock;
+mod tables;
 
 use crate::error::{Corrupt, EngineError};
 use crate::extent::ExtentOptions;

@@ -5,6 +5,7 @@ use super::journal::{self, InspectError};
 use super::log::Log;
 use super::marker::{self, Marker};
 use super::superblock::{Noted, Superblock};
+use super::tables::{self, TablesError};
 use super::{Embedded, EmbeddedSnapshot, Options, Spaces};
 use crate::clock::EngineClock;
 use crate::core::{Core, Published, Recent};
@@ -110,12 +111,16 @@ fn create_superblock(
     Ok((superblock, noted))
 }
 
-/// Before the log is opened, and possibly cut without a word: see [`journal`].
+/// Before fjall opens the log, and possibly cuts it without a word, and the tables: see [`journal`] and [`tables`].
 fn inspect(kv: &Path, noted: &Noted, path: &Path) -> Result<(), OpenError> {
     let damaged = |what| OpenError::Damaged { path: path.to_owned(), what };
     let inspected = journal::inspect(kv, noted.id).map_err(|error| match error {
         InspectError::Io(error) => OpenError::io("read the log of", path, error),
-        error @ InspectError::Damaged { .. } => damaged(error.to_string()),
+        error => damaged(error.to_string()),
+    })?;
+    tables::check(kv).map_err(|error| match error {
+        TablesError::Io(error) => OpenError::io("read the tables of", path, error),
+        TablesError::Damaged(what) => damaged(what),
     })?;
     let Some(torn) = inspected.torn else { return Ok(()) };
     if torn.group.is_some_and(|last| last <= noted.seq) {
@@ -128,7 +133,8 @@ fn inspect(kv: &Path, noted: &Noted, path: &Path) -> Result<(), OpenError> {
     journal::cut(&torn.path, torn.at).map_err(|error| OpenError::io("cut the log of", path, error))
 }
 
-/// fjall panics over some damaged files; here that is an error like any other.
+/// A panic over something that was not foreseen in [`inspect`] is an error like any other, if it can be caught: fjall's
+/// own clean-up panics as well when a lock was held.
 fn open_spaces(kv: &Path, options: &Options, path: &Path) -> Result<Spaces, OpenError> {
     let opened = std::panic::catch_unwind(|| Spaces::open(kv, options));
     let damaged = |_| {

@@ -1,5 +1,7 @@
 //! Directories that must not be opened, and torn ends that must be.
 
+mod tables;
+
 use crate::contract::{Kind, Place, options, put, text, write};
 use lazuli_engine::{Engine, Host, OpenError};
 use std::fs::{self, OpenOptions};

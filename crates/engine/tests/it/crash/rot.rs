@@ -1,4 +1,5 @@
-//! Bits flip and files are cut short anywhere in a directory: an error or the right data, never wrong data.
+//! Bits flip, files are cut short or missing anywhere in a directory: an error or the right data, never wrong data, and
+//! never the end of the process.
 
 use super::{DIR, again, say, scratch, script, setting};
 use std::fs;
@@ -25,27 +26,26 @@ fn damage_is_an_error_never_wrong_data() {
         random ^= random << 17;
         random
     };
-    let (mut refused, mut unreadable, mut crashed, mut right) = (0, 0, 0, 0);
+    let (mut refused, mut unreadable, mut right) = (0, 0, 0);
     for round in 0..setting("LAZULI_TEST_ROUNDS", 300) {
         let dir = home.path().join("damaged");
         copy(&whole, &dir);
         let name = &files[next() as usize % files.len()];
         if let Some(what) = damage(&dir.join(name), round, &mut next) {
-            // In a process of its own: some damage makes fjall panic, and panic again while it unwinds.
+            // In a process of its own: a panic of fjall over damage that nobody foresaw could end it.
             let said = again("crash::rot::reader", &dir, &[]).output().unwrap();
             let said = String::from_utf8_lossy(&said.stdout).into_owned();
             match ["not opened", "unreadable", "right", "wrong"].iter().position(|word| said.contains(word)) {
                 Some(0) => refused += 1,
                 Some(1) => unreadable += 1,
                 Some(2) => right += 1,
-                Some(_) => panic!("round {round}: {}: {what}: {said}", name.display()),
-                None => crashed += 1,
+                _ => panic!("round {round}: {}: {what}: {said}", name.display()),
             }
         }
         fs::remove_dir_all(&dir).unwrap();
     }
-    println!("{refused} not opened, {unreadable} with errors, {crashed} ended the process, {right} right");
-    assert!(refused > 20 && unreadable > 5 && right > 20 && crashed < 10);
+    println!("{refused} not opened, {unreadable} with errors, {right} right");
+    assert!(refused > 20 && unreadable > 5 && right > 20);
 }
 
 /// The process that reads what is damaged.
@@ -95,19 +95,23 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Flips a bit, mostly; or cuts the file, or overwrites a page with zeros. `None` if nothing changed.
+/// Flips a bit, mostly; or cuts the file, overwrites a page with zeros, or removes the file. `None` if nothing changed.
 fn damage(path: &Path, round: u64, next: &mut impl FnMut() -> u64) -> Option<String> {
     let bytes = fs::read(path).unwrap();
     let file = fs::File::options().write(true).open(path).unwrap();
     // Where there is something: most of a log or an extent may be empty.
     let end = bytes.iter().rposition(|byte| *byte != 0)? + 1;
     let at = next() as usize % end;
-    match round % 8 {
-        0 => {
+    match round % 16 {
+        2 => {
+            fs::remove_file(path).unwrap();
+            Some("removed".into())
+        }
+        0 | 8 => {
             file.set_len(at as u64).unwrap();
             Some(format!("cut at {at}"))
         }
-        1 => {
+        1 | 9 => {
             let page = at / 4_096 * 4_096;
             let len = 4_096.min(bytes.len() - page);
             if bytes[page..page + len].iter().all(|byte| *byte == 0) {
