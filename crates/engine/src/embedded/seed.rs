@@ -3,6 +3,9 @@
 //! fjall syncs some seventy times while it makes a database and its keyspaces, which a server's first
 //! start would wait for. So it makes them in memory, and the few small files are copied and synced here.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Options, Spaces};
 use std::fs::{self, File};
 use std::io;
@@ -25,11 +28,12 @@ pub(super) fn plant(to: &Path, options: &Options, name: u128) -> bool {
 }
 
 fn try_plant(to: &Path, options: &Options, name: u128) -> io::Result<()> {
-    let scratch = Scratch(Path::new(IN_MEMORY).join(format!("lazuli-{name:032x}")));
-    fs::create_dir(&scratch.0)?;
-    drop(Spaces::open(&scratch.0, options).map_err(io::Error::other)?);
+    let in_memory = Path::new(IN_MEMORY);
+    remove_left(in_memory);
+    let scratch = Scratch::new(in_memory, name)?;
+    drop(Spaces::open(&scratch.path, options).map_err(io::Error::other)?);
     let mut made = Vec::new();
-    copy(&scratch.0, to, &mut made)?;
+    copy(&scratch.path, to, &mut made)?;
     // All names first, then all syncs: the first one takes most of the work for the others.
     let files = made.iter().map(File::open).collect::<io::Result<Vec<_>>>()?;
     std::thread::scope(|scope| {
@@ -61,10 +65,43 @@ fn copy(from: &Path, to: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-struct Scratch(PathBuf);
+const PREFIX: &str = "lazuli-";
+
+/// Locked while its process lives, so that the next one knows what it may remove.
+struct Scratch {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Scratch {
+    fn new(parent: &Path, name: u128) -> io::Result<Self> {
+        let path = parent.join(format!("{PREFIX}{name:032x}"));
+        fs::create_dir(&path)?;
+        let lock = File::open(&path)?;
+        // Somebody who looked before it was locked removes it.
+        lock.try_lock()?;
+        Ok(Self { path, _lock: lock })
+    }
+}
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Removes what processes left here that were killed in their first start.
+fn remove_left(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+        let is_ours = name.is_some_and(|name| name.len() == 32 && u128::from_str_radix(name, 16).is_ok());
+        if is_ours
+            && let Ok(left) = File::open(entry.path())
+            && left.try_lock().is_ok()
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
