@@ -40,7 +40,7 @@ const fn azurite(times: f64) -> Wanted {
 /// What the service promises of one partition, and of one queue.
 const PUBLISHED: Wanted = Wanted::PerSecond(2000.0);
 
-pub const BARS: [Bar; 22] = [
+pub const BARS: [Bar; 24] = [
     blob(Blob::Put(1 << 10), 15.0, Kind::Azurite),
     blob(Blob::Put(1 << 10), 0.5, Kind::Bare(Bare::Log)),
     blob(Blob::Get(1 << 10), 30.0, Kind::Azurite),
@@ -56,6 +56,8 @@ pub const BARS: [Bar; 22] = [
     table(Table::Get, azurite(15.0)),
     table(Table::MergeIfMatch, azurite(5.0)),
     table(Table::GroupOf100, azurite(5.0)),
+    table(Table::Partition, azurite(20.0)),
+    table(Table::FilterPartition, azurite(20.0)),
     table(Table::FilterTenth, azurite(20.0)),
     table(Table::FilterAll, azurite(20.0)),
     queue(Queue::GetDelete(1), azurite(1000.0)),

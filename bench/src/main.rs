@@ -74,7 +74,7 @@ fn compare(service: Service, run: &Run, wanted: &[Workload], client: &Runtime) -
     for server in &servers {
         client.block_on(server.prepare(service))?;
     }
-    let mut report = Report::new(run);
+    let mut report = Report::new(service, run);
     for workload in wanted {
         for server in servers.iter().filter(|server| workload.suits(server.kind())) {
             let scene = Scene { server, all: &servers, run };

@@ -51,8 +51,8 @@ pub struct Run {
     /// Blobs that are there to be deleted.
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     pub delete: usize,
-    /// Messages in the queue from which they are taken.
-    #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
+    /// Messages in the queue from which they are taken. The emulator takes minutes to be given so many.
+    #[arg(long, value_name = "COUNT", default_value_t = 100_000)]
     pub depth: usize,
     /// Entities in the tables that are filtered, in tens of thousands.
     #[arg(long, value_name = "COUNT", default_value_t = 100_000)]

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use crate::bars::{BARS, Wanted};
 use crate::load::Measured;
 use crate::options::Run;
-use crate::servers::Kind;
+use crate::servers::{Kind, Service};
 use crate::workload::{Unit, Workload};
 
 /// Cores kept busy by others from which on a figure is marked as noisy.
@@ -23,9 +23,14 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn new(run: &Run) -> Self {
+    pub fn new(service: Service, run: &Run) -> Self {
+        let stored = match service {
+            Service::Blob => format!("{} blobs listed", run.list),
+            Service::Queue => format!("messages taken from a queue of {}", run.depth),
+            Service::Table => format!("tables of {} entities queried", run.partition),
+        };
         let heading = format!(
-            "{} connections, {} s each, durable; `~`: others kept more than {NOISE} cores busy",
+            "{} connections, {} s each, durable; {stored}; `~`: others kept more than {NOISE} cores busy",
             run.connections, run.seconds
         );
         Self { heading, lines: Vec::new() }

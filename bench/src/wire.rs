@@ -30,6 +30,8 @@ pub struct Answer {
     /// Keys at which a query of the Table service goes on; empty at its end.
     pub next_partition: String,
     pub next_row: String,
+    /// How many messages a queue says that it holds.
+    pub messages: usize,
 }
 
 struct Head {
@@ -182,6 +184,7 @@ fn parse(head: &[u8]) -> io::Result<Head> {
         length: 0,
         next_partition: String::new(),
         next_row: String::new(),
+        messages: 0,
     };
     let mut chunked = false;
     for line in lines {
@@ -197,6 +200,8 @@ fn parse(head: &[u8]) -> io::Result<Head> {
             value.clone_into(&mut answer.next_partition);
         } else if name.eq_ignore_ascii_case("x-ms-continuation-NextRowKey") {
             value.clone_into(&mut answer.next_row);
+        } else if name.eq_ignore_ascii_case("x-ms-approximate-messages-count") {
+            answer.messages = value.parse().map_err(|_| bad("count"))?;
         }
     }
     Ok(Head { answer, chunked })

@@ -26,18 +26,26 @@ pub async fn fill(server: &Server, queue: &str, count: usize) -> Outcome {
     load::fill(server.address(), count, 201, move |_| put.clone()).await
 }
 
+/// Into an empty queue, which is gone afterwards: the emulator keeps the messages of all queues in one place, and
+/// getting one costs it all of them.
 pub async fn put(scene: &Scene<'_>) -> Outcome<Measured> {
-    scene.server.create_queue("put").await?;
-    load::cycle(scene, vec![vec![put_message("put")]; scene.run.connections], 201).await
+    const QUEUE: &str = "put";
+    scene.server.create_queue(QUEUE).await?;
+    let measured = load::cycle(scene, vec![vec![put_message(QUEUE)]; scene.run.connections], 201).await?;
+    let delete = Draft::new("DELETE", &format!("/{QUEUE}")).sign(&Signer::new());
+    Connection::open(scene.server.address()).await?.expect(&delete, 204).await?;
+    Ok(measured)
 }
 
 /// From a queue of `--depth` messages at the beginning, until the time is over or none is left.
 pub async fn get_and_delete(scene: &Scene<'_>, clients: usize) -> Outcome<Measured> {
     const QUEUE: &str = "depth";
     scene.server.create_queue(QUEUE).await?;
-    let clear = Draft::new("DELETE", &format!("/{QUEUE}/messages")).sign(&Signer::new());
-    Connection::open(scene.server.address()).await?.expect(&clear, 204).await?;
-    fill(scene.server, QUEUE, scene.run.depth).await?;
+    let began = Instant::now();
+    let missing = scene.run.depth.saturating_sub(count(scene.server, QUEUE).await?);
+    fill(scene.server, QUEUE, missing).await?;
+    let (kind, seconds) = (scene.server.kind(), began.elapsed().as_secs_f64());
+    eprintln!("{kind}: {missing} messages put in {seconds:.0} s, {} there", scene.run.depth);
     load::measure(scene, clients, |_, connection, until| async move {
         let mut taker = Taker::new(connection, QUEUE);
         let mut done = Done::default();
@@ -50,6 +58,12 @@ pub async fn get_and_delete(scene: &Scene<'_>, clients: usize) -> Outcome<Measur
         }
     })
     .await
+}
+
+/// How many messages there are.
+async fn count(server: &Server, queue: &str) -> Outcome<usize> {
+    let ask = Draft::new("GET", &format!("/{queue}")).query("comp", "metadata").sign(&Signer::new());
+    Ok(Connection::open(server.address()).await?.expect(&ask, 200).await?.messages)
 }
 
 /// A client that gets one message at a time and deletes it.

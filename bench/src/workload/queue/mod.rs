@@ -17,9 +17,7 @@ pub enum Queue {
 }
 
 impl Queue {
-    /// What is put comes last: the emulator keeps the messages of all queues in one place, and getting one costs
-    /// it all of them.
-    pub const ALL: [Self; 3] = [Self::GetDelete(1), Self::GetDelete(16), Self::Put];
+    pub const ALL: [Self; 3] = [Self::Put, Self::GetDelete(1), Self::GetDelete(16)];
 
     pub fn name(self) -> &'static str {
         match self {

@@ -37,8 +37,13 @@ pub fn row(client: usize, at: usize) -> String {
     format!("{client:02}-{at:09}")
 }
 
-/// `Group` lies between `GROUPS` and twice as many; it and `Score` have as many digits for all.
+/// The property `Group`, between `GROUPS` and twice as many.
+pub fn group(at: usize) -> usize {
+    GROUPS + at.wrapping_mul(7919) % GROUPS
+}
+
+/// `Group` and `Score` have as many digits for all.
 fn properties(text: &str, at: usize) -> String {
-    let (group, score) = (GROUPS + at.wrapping_mul(7919) % GROUPS, 1_000_000_000 + at);
+    let (group, score) = (group(at), 1_000_000_000 + at);
     format!("\"Group\":{group},\"Score\":{score}.5,\"Active\":true,\"Text\":\"{text}\"")
 }

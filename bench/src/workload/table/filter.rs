@@ -1,10 +1,10 @@
-//! Partitions filtered by a property that is no key, in tables of `--partition` entities. An operation is the query
-//! with all the pages that a server makes of it.
+//! Partitions queried in tables of `--partition` entities, whole and filtered by a property that is no key. An
+//! operation is the query with all the pages that a server makes of it.
 
 use std::io;
 use std::time::Instant;
 
-use super::entity::GROUPS;
+use super::entity::{GROUPS, group};
 use super::group::{ENTITIES, Groups};
 use crate::Outcome;
 use crate::load::{self, Done, Measured};
@@ -34,6 +34,60 @@ pub async fn all(scene: &Scene<'_>) -> Outcome<Measured> {
         Ok(done)
     })
     .await
+}
+
+/// Entities of a partition that fill one page.
+const SMALL: usize = 1_000;
+
+/// Partitions of 1,000 entities. One of them whole is the answer: a page.
+pub async fn whole(scene: &Scene<'_>) -> Outcome<Measured> {
+    small(scene, "", SMALL).await
+}
+
+/// Partitions of 1,000 entities. Some ten of one match, spread over it, and are the answer.
+pub async fn some(scene: &Scene<'_>) -> Outcome<Measured> {
+    let below = GROUPS + GROUPS / 100;
+    let wanted = (0..SMALL).filter(|at| group(*at) < below).count();
+    small(scene, &format!(" and Group lt {below}"), wanted).await
+}
+
+/// Counted are the entities of the partitions, answered or not.
+async fn small(scene: &Scene<'_>, further: &str, wanted: usize) -> Outcome<Measured> {
+    const TABLE: &str = "thousands";
+    let partitions = scene.run.partition.div_ceil(SMALL);
+    if !is_filled(scene, TABLE).await? {
+        for partition in 0..partitions {
+            fill(scene, TABLE, &name(partition), SMALL).await?;
+        }
+    }
+    load::measure(scene, scene.run.connections, |client, mut connection, until| {
+        let further = further.to_owned();
+        async move {
+            let mut done = Done::default();
+            // In no order, and each client elsewhere.
+            for at in (client * 7..).step_by(31) {
+                let began = Instant::now();
+                if began >= until {
+                    break;
+                }
+                let filter = format!("PartitionKey eq '{}'{further}", name(at % partitions));
+                query(&mut connection, TABLE, &filter, wanted).await?;
+                done.note(began, SMALL as u64);
+            }
+            Ok(done)
+        }
+    })
+    .await
+}
+
+/// An earlier workload on this server did it.
+async fn is_filled(scene: &Scene<'_>, table: &'static str) -> Outcome<bool> {
+    scene.server.create_table(table).await?;
+    let path = format!("/{table}()");
+    let first = Draft::new("GET", &path).query("$top", "1").accept_json().sign(&Signer::table());
+    let mut body = Vec::new();
+    Connection::open(scene.server.address()).await?.exchange_into(&first, &mut body).await?;
+    Ok(memchr::memmem::find(&body, b"\"RowKey\"").is_some())
 }
 
 /// Partitions of 10,000 entities. A quarter of one matches, spread over it, and is the answer. Counted are the

@@ -18,6 +18,10 @@ pub enum Table {
     Get,
     MergeIfMatch,
     GroupOf100,
+    /// A hundredth of the table, all of which is the answer.
+    Partition,
+    /// A hundredth of the table, a hundredth of which is the answer.
+    FilterPartition,
     /// A tenth of the table, a quarter of which is the answer.
     FilterTenth,
     /// All of the table, almost nothing of which is the answer.
@@ -25,12 +29,14 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Insert,
         Self::InsertOnePartition,
         Self::Get,
         Self::MergeIfMatch,
         Self::GroupOf100,
+        Self::Partition,
+        Self::FilterPartition,
         Self::FilterTenth,
         Self::FilterAll,
     ];
@@ -42,14 +48,20 @@ impl Table {
             Self::Get => "point get",
             Self::MergeIfMatch => "merge if-match",
             Self::GroupOf100 => "group of 100",
-            Self::FilterTenth => "filter 1/4 of a partition",
+            Self::Partition => "query 1000 in 100k",
+            Self::FilterPartition => "filter 10 of 1000 in 100k",
+            Self::FilterTenth => "filter 1/4 of 10k in 100k",
             Self::FilterAll => "filter 10 of 100k",
         }
     }
 
     pub fn unit(self) -> Unit {
         match self {
-            Self::GroupOf100 | Self::FilterTenth | Self::FilterAll => Unit::Entities,
+            Self::GroupOf100
+            | Self::Partition
+            | Self::FilterPartition
+            | Self::FilterTenth
+            | Self::FilterAll => Unit::Entities,
             _ => Unit::Operations,
         }
     }
@@ -61,6 +73,8 @@ impl Table {
             Self::Get => single::get(scene).await,
             Self::MergeIfMatch => single::merge_if_match(scene).await,
             Self::GroupOf100 => group::insert(scene).await,
+            Self::Partition => filter::whole(scene).await,
+            Self::FilterPartition => filter::some(scene).await,
             Self::FilterTenth => filter::tenth(scene).await,
             Self::FilterAll => filter::all(scene).await,
         }
