@@ -16,6 +16,7 @@ mod put_message;
 mod set_queue_acl;
 mod set_queue_metadata;
 mod stored;
+mod to_the_end;
 mod update_message;
 mod window;
 
@@ -37,8 +38,8 @@ pub use update_message::UpdateMessage;
 
 use hand::Opened;
 use lazuli_model::admission::queue::PopReceipt;
-use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::time::Timestamp;
+use to_the_end::to_the_end;
 use uuid::Uuid;
 
 use crate::fault::Answer;
@@ -85,13 +86,4 @@ enum Done<T> {
     Done(T),
     /// The queue has a new generation of messages: begin again.
     Moved,
-}
-
-/// A commit and what the hand must learn of it belong together: work that began goes on to its end, also when
-/// the client that asked for it has left.
-async fn to_the_end<T: Send + 'static>(work: impl Future<Output = Answer<T>> + Send + 'static) -> Answer<T> {
-    match tokio::spawn(work).await {
-        Ok(answer) => answer,
-        Err(error) => Err(Failure::new(ErrorCode::InternalError).cause(error.to_string()).into()),
-    }
 }

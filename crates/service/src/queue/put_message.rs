@@ -40,7 +40,7 @@ impl PutMessage {
     }
 
     async fn put(&self, services: &Services, context: &Context, hand: &Hand) -> Answer<Done<MessageRecord>> {
-        let id = crate::fresh_uuid();
+        let id = stored::fresh_id(services.now());
         services
             .engine()
             .run(services.deadline(), |reader| async move {

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use lazuli_engine::{Plan, Reader};
 use lazuli_model::error::ErrorCode;
+use lazuli_model::time::Timestamp;
 use uuid::Uuid;
 
 use super::hand::{NEVER, slot_key};
@@ -29,6 +30,13 @@ pub async fn queue(reader: &Reader, account: &str, name: &str) -> Answer<QueueFi
 
 pub fn put_queue<T>(plan: &mut Plan<T>, account: &str, name: &str, fields: &QueueFields) {
     plan.put(key::queue(account, name), fields.encode());
+}
+
+/// Begins with the time: messages that are got one after the other lie beside each other in the store, and what was
+/// put long ago is not rewritten with what is put now.
+pub fn fresh_id(now: Timestamp) -> Uuid {
+    let milliseconds = now.to_unix_ticks() / 10_000;
+    uuid::Builder::from_unix_timestamp_millis(milliseconds, &rand::random()).into_uuid()
 }
 
 pub fn message(id: Uuid, fields: MessageFields) -> MessageRecord {
