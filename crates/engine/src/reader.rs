@@ -1,10 +1,10 @@
 //! A snapshot, and the record of what was read from it: that record becomes the checks of a commit.
 
 use crate::error::EngineError;
-use crate::key::{Key, KeyRange};
+use crate::key::{Key, KeyRange, Value};
 use crate::scan;
 use crate::store::{Snapshot, entry};
-use crate::txn::{Entry, Expect, Scan, ScanPage, SkipPage, SkipScan, Stamp};
+use crate::txn::{Entry, Expect, LookPage, Scan, ScanPage, SkipPage, SkipScan, Stamp};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -42,14 +42,14 @@ impl Reader {
     /// The commit will be refused if the key has changed by then.
     pub async fn get(&self, key: impl Into<Key>) -> Result<Option<Entry>, EngineError> {
         let key = key.into();
-        let found = self.look(&key)?;
+        let found = self.one(&key)?;
         self.track(key, found.as_ref());
         Ok(found)
     }
 
     /// Like [`Self::get`], but the commit does not depend on it.
     pub async fn peek(&self, key: impl Into<Key>) -> Result<Option<Entry>, EngineError> {
-        self.look(&key.into())
+        self.one(&key.into())
     }
 
     pub async fn get_many(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, EngineError> {
@@ -61,12 +61,23 @@ impl Reader {
     }
 
     pub async fn peek_many(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, EngineError> {
-        keys.iter().map(|key| self.look(key)).collect()
+        keys.iter().map(|key| self.one(key)).collect()
     }
 
     /// Not tracked: add [`Self::check_range`] where the commit depends on the range.
     pub async fn scan(&self, scan: Scan) -> Result<ScanPage, EngineError> {
         scan::scan(&self.inner.snapshot, &scan)
+    }
+
+    /// Like [`Self::scan`], but of at most `looks` rows only those that are `wanted`, which sees each row where it
+    /// lies. The limits of the scan are on what is wanted. Not tracked.
+    pub async fn look(
+        &self,
+        scan: Scan,
+        looks: usize,
+        mut wanted: impl FnMut(&Key, &Value) -> bool + Send,
+    ) -> Result<LookPage, EngineError> {
+        scan::look(&self.inner.snapshot, &scan, looks, &mut wanted)
     }
 
     /// Not tracked.
@@ -79,7 +90,7 @@ impl Reader {
         self.inner.tracked.lock().range_checks.push((range, self.inner.stamp));
     }
 
-    fn look(&self, key: &Key) -> Result<Option<Entry>, EngineError> {
+    fn one(&self, key: &Key) -> Result<Option<Entry>, EngineError> {
         if key.first().is_none_or(|&first| first == crate::limits::OWN) {
             return Ok(None);
         }

@@ -4,13 +4,24 @@ use crate::error::EngineError;
 use crate::key::{Key, KeyRange, Value, after_prefix};
 use crate::limits::OWN;
 use crate::store::{Row, Snapshot, Step, entry};
-use crate::txn::{Scan, ScanPage, SkipItem, SkipPage, SkipScan};
+use crate::txn::{LookPage, Scan, ScanPage, SkipItem, SkipPage, SkipScan};
 
 /// Members of a group that are stepped over before the engine seeks behind the group: for small groups
 /// a few steps cost less than a seek.
 const STEPS_BEFORE_SEEK: usize = 4;
 
 pub(crate) fn scan(snapshot: &Snapshot, scan: &Scan) -> Result<ScanPage, EngineError> {
+    let LookPage { items, next } = look(snapshot, scan, usize::MAX, &mut |_, _| true)?;
+    Ok(ScanPage { items, more: next.is_some() })
+}
+
+/// Rows that are not wanted are let go where the walk finds them.
+pub(crate) fn look(
+    snapshot: &Snapshot,
+    scan: &Scan,
+    looks: usize,
+    wanted: &mut dyn FnMut(&Key, &Value) -> bool,
+) -> Result<LookPage, EngineError> {
     let mut range = visible(&scan.range);
     if let Some(after) = &scan.after {
         if !scan.reverse && range.start <= *after {
@@ -19,16 +30,20 @@ pub(crate) fn scan(snapshot: &Snapshot, scan: &Scan) -> Result<ScanPage, EngineE
             range.end = Some(after.clone());
         }
     }
-    let mut page = ScanPage::default();
-    let mut bytes = 0;
+    let mut page = LookPage::default();
+    let (mut bytes, mut looked) = (0, 0);
     snapshot.walk(&range, scan.reverse, &mut |Row { key, seq, value }| {
-        if page.items.len() >= scan.limit || (bytes >= scan.max_bytes && !page.items.is_empty()) {
-            page.more = true;
+        let full = page.items.len() >= scan.limit || (bytes >= scan.max_bytes && !page.items.is_empty());
+        if full || looked >= looks {
+            page.next = Some(key);
             return Step::Stop;
         }
-        let value = if scan.keys_only { Value::new() } else { value };
-        bytes += key.len() + value.len();
-        page.items.push((key, entry(seq, value)));
+        looked += 1;
+        if wanted(&key, &value) {
+            let value = if scan.keys_only { Value::new() } else { value };
+            bytes += key.len() + value.len();
+            page.items.push((key, entry(seq, value)));
+        }
         Step::Next
     })?;
     Ok(page)

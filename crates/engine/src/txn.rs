@@ -57,6 +57,14 @@ pub struct ScanPage {
     pub more: bool,
 }
 
+/// What was wanted of the rows that were looked at.
+#[derive(Clone, Debug, Default)]
+pub struct LookPage {
+    pub items: Vec<(Key, Entry)>,
+    /// The first key that was not looked at; `None` at the end of the range.
+    pub next: Option<Key>,
+}
+
 /// Keys under `prefix`, where every key whose rest contains `delimiter` is folded into one group: the
 /// engine seeks behind a group instead of walking it.
 #[derive(Clone, Debug)]

@@ -19,6 +19,7 @@ use crate::key::{Key, KeyRange, Value};
 use crate::limits::{OWN, WIDE};
 use crate::store::{Group, Row, Step};
 use crate::txn::{Ticks, Write};
+use bytes::Buf;
 use directory::Directory;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy, RestartIntervalPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
@@ -180,11 +181,11 @@ fn stamped(seq: u64, value: &[u8]) -> Value {
     bytes.into()
 }
 
-fn unstamped(stored: Value) -> Result<(u64, Value), EngineError> {
-    let Some(seq) = stored.first_chunk() else {
+fn unstamped(mut stored: Value) -> Result<(u64, Value), EngineError> {
+    let Ok(seq) = stored.try_get_u64() else {
         return Err(EngineError::Corrupt(Corrupt("a stored value is too short".into())));
     };
-    Ok((u64::from_be_bytes(*seq), stored.slice(8..)))
+    Ok((seq, stored))
 }
 
 pub(crate) struct EmbeddedSnapshot {

@@ -60,15 +60,38 @@ impl StoredEntity {
     }
 
     pub fn decode(value: &Bytes) -> Result<Self, EngineError> {
-        let header = value.get(..10).ok_or_else(|| corrupt(NAME, "short value"))?;
+        let EntityView { timestamp, body } = EntityView::of(value)?;
+        let body = match body {
+            BodyView::Inline(body) => StoredBody::Inline(value.slice_ref(body)),
+            BodyView::Segments { content, length } => StoredBody::Segments { content, length },
+        };
+        Ok(Self { timestamp, body })
+    }
+}
+
+/// A stored entity where it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct EntityView<'a> {
+    pub timestamp: Timestamp,
+    pub body: BodyView<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum BodyView<'a> {
+    Inline(&'a [u8]),
+    Segments { content: ContentId, length: u32 },
+}
+
+impl<'a> EntityView<'a> {
+    pub fn of(value: &'a [u8]) -> Result<Self, EngineError> {
+        let (header, rest) = value.split_at_checked(10).ok_or_else(|| corrupt(NAME, "short value"))?;
         if header[0] != SHAPE {
             return Err(corrupt(NAME, &format!("unknown shape {}", header[0])));
         }
         let timestamp = Timestamp(u64::from_le_bytes(array(&header[1..9])));
-        let rest = value.slice(10..);
         let body = match header[9] {
-            INLINE => StoredBody::Inline(rest),
-            SEGMENTED if rest.len() == 20 => StoredBody::Segments {
+            INLINE => BodyView::Inline(rest),
+            SEGMENTED if rest.len() == 20 => BodyView::Segments {
                 content: ContentId(u128::from_be_bytes(array(&rest[..16]))),
                 length: u32::from_le_bytes(array(&rest[16..])),
             },

@@ -4,17 +4,14 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use lazuli_engine::{EngineError, Key, Reader};
-use lazuli_model::odata::{Filter, ValueRef};
 use lazuli_model::time::Timestamp;
 
-use super::{PARTITION_KEY, ROW_KEY, TIMESTAMP, ordinal, segments};
+use super::sieve::Sieve;
+use super::{ordinal, segments};
 use crate::fault::Answer;
 use crate::key;
 use crate::record::corrupt;
 use crate::record::entity::{Properties, StoredBody, StoredEntity};
-
-/// Of a filter, up to here asking it allocates nothing.
-const FEW_NAMES: usize = 8;
 
 #[derive(Clone, Debug)]
 pub struct Entity {
@@ -45,39 +42,8 @@ impl Entity {
         self.key.len() + self.body.len()
     }
 
-    /// Asks a filter, in one pass over the body as it lies.
-    pub(super) fn matches(&self, filter: &Filter) -> Result<bool, EngineError> {
-        let (partition, row) = self.keys()?;
-        let (mut few, mut many) = ([None; FEW_NAMES], Vec::new());
-        let slots: &mut [Option<ValueRef<'_>>] = match few.get_mut(..filter.names().len()) {
-            Some(few) => few,
-            None => {
-                many.resize(filter.names().len(), None);
-                &mut many
-            }
-        };
-        let mut open = 0;
-        for (slot, name) in slots.iter_mut().zip(filter.names()) {
-            *slot = match name.as_str() {
-                PARTITION_KEY => Some(ValueRef::String(&partition)),
-                ROW_KEY => Some(ValueRef::String(&row)),
-                TIMESTAMP => Some(ValueRef::DateTime(self.timestamp)),
-                _ => {
-                    open += 1;
-                    None
-                }
-            };
-        }
-        let mut properties = self.properties();
-        while open > 0 {
-            let Some(property) = properties.next().transpose()? else { break };
-            let named = filter.names().iter().position(|name| name.as_bytes() == property.name);
-            if let Some(slot) = named.and_then(|at| slots.get_mut(at)) {
-                *slot = Some(property.value()?);
-                open -= 1;
-            }
-        }
-        Ok(filter.matches(slots))
+    pub(super) fn passes(&self, sieve: &Sieve) -> Result<bool, EngineError> {
+        sieve.lets_pass(&self.key, self.timestamp, &self.body)
     }
 }
 

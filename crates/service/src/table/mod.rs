@@ -13,6 +13,7 @@ mod query_tables;
 mod range;
 mod segments;
 mod set_table_acl;
+mod sieve;
 
 pub use access::{TableAccess, table_access};
 pub use create_table::CreateTable;

@@ -54,6 +54,12 @@ pub fn decode(bytes: &[u8]) -> Option<Cow<'_, str>> {
 
 /// Both keys of an entity, from what stands in its key behind the generation.
 pub fn split(keys: &[u8]) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
-    let end = keys.iter().position(|&byte| byte == 0)?;
-    Some((decode(keys.get(..end)?)?, decode(keys.get(end + 1..)?)?))
+    let (partition, row) = halves(keys)?;
+    Some((decode(partition)?, decode(row)?))
+}
+
+/// The same, still encoded.
+pub fn halves(keys: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = memchr::memchr(0, keys)?;
+    Some((keys.get(..end)?, keys.get(end + 1..)?))
 }

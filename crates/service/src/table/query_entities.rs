@@ -2,18 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use lazuli_engine::{Key, KeyRange, Reader, Scan};
+use lazuli_engine::{Key, KeyRange, Reader, Scan, Value};
 use lazuli_model::odata::Filter;
 
 use super::entity::keys;
 use super::range::{KeyLimits, ranges};
+use super::sieve::Sieve;
 use super::{Entity, PAGE_MAX, table};
 use crate::fault::Answer;
-use crate::record::entity::StoredEntity;
+use crate::record::entity::{StoredBody, StoredEntity};
 use crate::{Context, Services};
 
 /// Entities looked at between two moments at which others get their turn.
-const SCAN: usize = 256;
+const LOOKS: usize = 1024;
 /// One answer ends here at the latest, and the client goes on from there.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
@@ -42,11 +43,11 @@ impl QueryEntities {
         let ranges = ranges(fields.generation, self.filter.as_ref(), &self.limits, from);
         let mut page = Page {
             reader,
-            filter: self.filter,
+            sieve: self.filter.map(Sieve::new),
             top: self.top.min(PAGE_MAX),
             until: Instant::now() + PATIENCE,
+            late: false,
             bytes: 0,
-            seen: 0,
             entities: Vec::new(),
         };
         for range in ranges {
@@ -62,49 +63,55 @@ impl QueryEntities {
 
 struct Page {
     reader: Reader,
-    filter: Option<Filter>,
+    sieve: Option<Sieve>,
     top: usize,
     until: Instant,
+    late: bool,
     bytes: usize,
-    seen: usize,
     entities: Vec<Entity>,
 }
 
 impl Page {
     /// Reads a range; gives the key at which the page was full.
-    async fn fill(&mut self, range: KeyRange) -> Answer<Option<Key>> {
-        let mut after = None;
+    async fn fill(&mut self, mut range: KeyRange) -> Answer<Option<Key>> {
         loop {
-            let wanted = self.top.saturating_sub(self.entities.len()) + 1;
-            let limit = if self.filter.is_none() { wanted } else { SCAN };
-            let scan = Scan { after, limit: limit.min(PAGE_MAX), ..Scan::of(range.clone()) };
-            let found = self.reader.scan(scan).await?;
-            after = found.items.last().map(|(key, _)| key.clone());
+            let limit = if self.is_full() { 0 } else { self.top - self.entities.len() };
+            let scan = Scan { limit, ..Scan::of(range.clone()) };
+            let sieve = self.sieve.as_ref();
+            let may_pass = |key: &Key, value: &Value| sieve.is_none_or(|sieve| sieve.may_pass(key, value));
+            let found = self.reader.look(scan, LOOKS, may_pass).await?;
             for (key, entry) in found.items {
+                // Bodies that lie elsewhere count only when they are loaded.
                 if self.is_full() {
                     return Ok(Some(key));
                 }
-                self.seen += 1;
-                let stored = StoredEntity::decode(&entry.value)?;
-                let entity = Entity::load(&self.reader, key, stored).await?;
-                let wanted = match &self.filter {
-                    Some(filter) => entity.matches(filter)?,
-                    None => true,
-                };
-                if wanted {
-                    self.bytes += entity.size();
-                    self.entities.push(entity);
-                }
+                self.take(key, &entry.value).await?;
             }
-            if !found.more {
-                return Ok(None);
+            match found.next {
+                None => return Ok(None),
+                Some(next) if self.is_full() => return Ok(Some(next)),
+                Some(next) => range.start = next,
             }
+            self.late = Instant::now() > self.until;
             tokio::task::yield_now().await;
         }
     }
 
+    async fn take(&mut self, key: Key, value: &Value) -> Answer<()> {
+        let stored = StoredEntity::decode(value)?;
+        let undecided = matches!(stored.body, StoredBody::Segments { .. });
+        let entity = Entity::load(&self.reader, key, stored).await?;
+        if let Some(sieve) = self.sieve.as_ref().filter(|_| undecided)
+            && !entity.passes(sieve)?
+        {
+            return Ok(());
+        }
+        self.bytes += entity.size();
+        self.entities.push(entity);
+        Ok(())
+    }
+
     fn is_full(&self) -> bool {
-        let late = self.seen > 0 && self.seen.is_multiple_of(SCAN) && Instant::now() > self.until;
-        self.entities.len() >= self.top || self.bytes >= PAGE_BYTES || late
+        self.entities.len() >= self.top || self.bytes >= PAGE_BYTES || self.late
     }
 }

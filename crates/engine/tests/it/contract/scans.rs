@@ -8,6 +8,7 @@ contract!(
     scans_cross_from_rows_to_wide_values_and_back,
     a_scan_is_one_snapshot,
     keys_only_has_versions,
+    looks_keep_what_is_wanted_and_say_where_they_stopped,
     skip_scans_fold_groups,
     skip_scans_go_on_behind_entries_and_groups,
     skip_scans_know_long_delimiters_and_edges,
@@ -100,6 +101,36 @@ async fn keys_only_has_versions(place: Place) {
     let reader = engine.reader().await.unwrap();
     let page = reader.scan(Scan { keys_only: true, ..all("") }).await.unwrap();
     assert_eq!(page.items, [(key("a"), Entry { version, value: Key::new() })]);
+}
+
+async fn looks_keep_what_is_wanted_and_say_where_they_stopped(place: Place) {
+    let engine = place.open();
+    fill(&engine, &["a", "b1", "c", "d1", "e", "f1", "~1"]).await;
+    let reader = engine.reader().await.unwrap();
+    let looked = async |scan: Scan, looks: usize| {
+        let mut seen = String::new();
+        let wanted = |key: &Key, value: &Key| {
+            assert_eq!(key, value);
+            seen.push(char::from(key[0]));
+            key.ends_with(b"1")
+        };
+        let page = reader.look(scan, looks, wanted).await.unwrap();
+        let text = |key: &Key| String::from_utf8_lossy(key).into_owned();
+        let kept: Vec<_> = page.items.iter().map(|(key, _)| text(key)).collect();
+        (kept.join(" "), seen, page.next.as_ref().map(text))
+    };
+    let next = |name: &str| Some(name.to_owned());
+    let page = |kept: &str, seen: &str, next| (kept.to_owned(), seen.to_owned(), next);
+    assert_eq!(looked(all(""), 100).await, page("b1 d1 f1 ~1", "abcdef~", None));
+    assert_eq!(looked(all(""), 7).await, page("b1 d1 f1 ~1", "abcdef~", None));
+    // So many rows are seen, whether wanted or not.
+    assert_eq!(looked(all(""), 3).await, page("b1", "abc", next("d1")));
+    assert_eq!(looked(all(""), 0).await, page("", "", next("a")));
+    // The limits are on what is kept.
+    assert_eq!(looked(Scan { limit: 2, ..all("") }, 100).await, page("b1 d1", "abcd", next("e")));
+    assert_eq!(looked(Scan { limit: 0, ..all("") }, 100).await, page("", "", next("a")));
+    assert_eq!(looked(Scan { max_bytes: 1, ..all("") }, 100).await, page("b1", "ab", next("c")));
+    assert_eq!(looked(Scan { reverse: true, limit: 2, ..all("") }, 3).await, page("~1 f1", "~f", next("e")));
 }
 
 fn folded(prefix: &str, delimiter: &str) -> SkipScan {

@@ -69,6 +69,42 @@ async fn ranges_and_pages_lose_nothing() {
     }
 }
 
+/// More entities than are looked at in one go, of which few are wanted, some of them with a body that lies apart.
+#[tokio::test]
+async fn filters_look_at_everything_wherever_it_lies() {
+    let bench = Bench::new().await;
+    let mut expected = Vec::new();
+    for group in 0..25 {
+        let mut changes = Vec::new();
+        for at in group * 100..(group + 1) * 100 {
+            let wanted = at % 700 == 699;
+            let row = format!("{at:04}");
+            let mut properties = vec![
+                ("text", text("some")),
+                ("wanted", EdmValue::Boolean(wanted)),
+                ("n", EdmValue::Int32(at)),
+            ];
+            if at % 350 == 349 {
+                properties.extend([("a", large('a', 30_000)), ("b", large('b', 30_000))]);
+            }
+            changes.push(change(Op::InsertEntity, "p", &row, &properties));
+            if wanted {
+                expected.push(format!("p/{row}"));
+            }
+        }
+        bench.commit(changes).await.expect("inserted");
+    }
+    assert_eq!(expected.len(), 3);
+    for top in [1, 2, 3, 1000] {
+        assert_eq!(bench.rows("wanted", top).await.0, expected, "top {top}");
+        assert_eq!(bench.rows("PartitionKey eq 'p' and wanted and n ge 0", top).await.0, expected);
+        assert_eq!(bench.rows("not wanted and n gt 2497", top).await.0, ["p/2498", "p/2499"]);
+    }
+    let timestamps = "Timestamp gt datetime'2000-01-01T00:00:00Z' and RowKey gt '2400' and wanted";
+    assert_eq!(bench.rows(timestamps, 10).await.0, [""; 0]);
+    assert_eq!(bench.rows("", 1000).await.0.len(), 2500);
+}
+
 /// A page that ends where the range ends has no continuation.
 #[tokio::test]
 async fn the_last_page_knows_that_it_is() {
