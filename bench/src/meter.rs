@@ -82,21 +82,30 @@ fn resident(process: u32) -> f64 {
 }
 
 /// Waits until the processes have nothing left to do of what came before: the emulator writes its whole
-/// database seconds after the last request, and that must not be counted for its neighbour.
+/// database seconds after the last request, and our tables are merged for some time after a million writes.
+/// Neither must be counted for what comes next.
 pub async fn quiet(processes: &[u32]) {
     const LOOK: Duration = Duration::from_millis(250);
     const IDLE: f64 = 0.02;
+    /// Two minutes.
+    const LOOKS: usize = 480;
+    const LONG: Duration = Duration::from_secs(5);
+    let began = Instant::now();
     rustix::fs::sync();
     let all = || processes.iter().map(|process| cpu_seconds(*process)).sum::<f64>();
     let mut before = all();
     let mut calm = 0;
-    for _ in 0..60 {
+    for _ in 0..LOOKS {
         tokio::time::sleep(LOOK).await;
         let now = all();
         calm = if now - before <= IDLE { calm + 1 } else { 0 };
         before = now;
         if calm >= 2 {
-            return;
+            break;
         }
+    }
+    let waited = began.elapsed();
+    if waited > LONG {
+        eprintln!("{:.0} s until the servers were idle", waited.as_secs_f64());
     }
 }
