@@ -39,8 +39,8 @@ macro_rules! cases {
 cases! {
     "checker", "the judge of histories rejects bad ones and accepts good ones", false, history::judge_the_judge;
     "kill", "kill -9 under load: every acknowledged write is there", true, kill::run;
-    "history", "32 clients, a few blobs, restarts: every answer has its place in one order", true, history::blob::run;
-    "table-history", "32 clients, small partitions, groups and queries, restarts: one order explains all", true, history::table::run;
+    "history", "32 clients, a few blobs, restarts: every answer has its place in one order", true, history::run::<history::blob::Blobs>;
+    "table-history", "32 clients, small partitions, groups and queries, restarts: one order explains all", true, history::run::<history::table::Partitions>;
     "transfer", "32 writers move amounts by groups, restarts: one sum for every reader, no merge lost", true, transfer::run;
     "delivery", "64 consumers, messages abandoned, restarts: each delivered, none twice at once, none again", true, delivery::run;
     "lease-wall", "the wall clock jumps by hours and days, both ways", false, lease::wall::run;

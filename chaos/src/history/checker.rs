@@ -18,8 +18,8 @@ use crate::random::mix;
 
 /// What a service promises, one operation at a time. The default is the state in which every history begins.
 pub trait Model: Copy + Debug + Default + Eq + Hash {
-    type Call: Copy + Debug;
-    type Answer: Copy + Debug;
+    type Call: Copy + Debug + Send;
+    type Answer: Copy + Debug + Send;
 
     /// The state after the call, if the answer is one that this state gives. Any answer fits when none came.
     fn step(self, call: Self::Call, answer: Option<Self::Answer>) -> Option<Self>;

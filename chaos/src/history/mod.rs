@@ -4,6 +4,7 @@ mod bad;
 pub mod blob;
 mod checker;
 mod event;
+mod record;
 pub mod table;
 mod tamper;
 
@@ -13,6 +14,8 @@ use crate::Trial;
 use crate::options::Options;
 use checker::{Model, Verdict};
 use event::Event;
+
+pub use record::run;
 
 pub async fn judge_the_judge(_options: &Options) -> Trial<String> {
     let (blobs, tables) = (blob::bad::run()?, table::bad::run()?);

@@ -15,6 +15,12 @@ pub enum Call {
     Release(Holder),
 }
 
+impl Call {
+    pub fn reads(&self) -> bool {
+        *self == Self::Get
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     None,

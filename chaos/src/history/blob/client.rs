@@ -1,69 +1,48 @@
-//! One client of a history: asks, and writes down when it asked and what it was told when.
+//! What a client asks of blobs, and what it makes of the answers.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use super::call::{Answer, Call, Condition, Event, Holder, Lease, Refusal, Version};
+use super::model::Blob;
+use super::tamper;
 use crate::Trial;
-use crate::arena::{Guest, Moment, Sent};
 use crate::blob::{self, lease_id};
+use crate::history::record::{Actor, Identity};
 use crate::random::Random;
+use crate::server::Doors;
 use crate::wire::{self, Request};
 
-pub struct Recorded {
-    pub blob: usize,
-    pub event: Event,
-    /// A version and the ETag that stands for it, when the answer told.
-    pub identity: Option<(Version, String)>,
-}
+/// A blob has no parts.
+const WHOLE: usize = 0;
 
-pub struct Actor {
+pub struct Blobs {
     me: Holder,
     random: Random,
-    guest: Guest,
     versions: Arc<AtomicU64>,
     /// Of each blob: the version seen last and its ETag.
     seen: Vec<Option<(Version, String)>>,
     /// Of each blob: whether I think that I hold the lease.
     holds: Vec<bool>,
-    recorded: Vec<Recorded>,
 }
 
-impl Actor {
-    pub fn new(me: Holder, random: Random, guest: Guest, versions: Arc<AtomicU64>, blobs: usize) -> Self {
-        let (seen, holds) = (vec![None; blobs], vec![false; blobs]);
-        Self { me, random, guest, versions, seen, holds, recorded: Vec::new() }
+impl Actor for Blobs {
+    type Model = Blob;
+    const NAME: &'static str = "history";
+    const SUBJECT: &'static str = "blob";
+    const SUBJECTS: &'static str = "blobs";
+
+    fn new(me: Holder, random: Random, versions: Arc<AtomicU64>, blobs: usize) -> Self {
+        Self { me, random, versions, seen: vec![None; blobs], holds: vec![false; blobs] }
     }
 
-    pub async fn run(mut self, end: Instant) -> Trial<Vec<Recorded>> {
-        while Instant::now() < end {
-            self.act().await?;
-        }
-        Ok(self.recorded)
+    fn door(doors: &Doors) -> SocketAddr {
+        doors.blob
     }
 
-    async fn act(&mut self) -> Trial {
-        let blob = self.random.index(self.seen.len());
-        let (call, request) = self.choose(blob);
-        let called = self.guest.now();
-        let outcome = self.guest.send(&request).await;
-        let answered = self.guest.now();
-        let (answer, identity) = match outcome {
-            Sent::Unsent => return Ok(()),
-            Sent::Open => (None, None),
-            Sent::Told(answer) => {
-                let (read, identity) = read(call, &answer)?;
-                self.learn(blob, call, read, &identity);
-                (Some((read, answered)), identity)
-            }
-        };
-        // An unanswered reading says nothing.
-        if answer.is_some() || call != Call::Get {
-            let event = Event { call, called, answer, until: Moment::MAX };
-            self.recorded.push(Recorded { blob, event, identity });
-        }
-        Ok(())
+    fn first() -> Request {
+        blob::create_container()
     }
 
     fn choose(&mut self, blob: usize) -> (Call, Request) {
@@ -96,22 +75,14 @@ impl Actor {
         }
     }
 
-    fn put(
-        &mut self,
-        name: &str,
-        condition: Condition,
-        lease: Option<Holder>,
-        header: (&'static str, String),
-    ) -> (Call, Request) {
-        let new = self.versions.fetch_add(1, Ordering::Relaxed);
-        let request = blob::put(name, new.to_string()).header(header.0, header.1);
-        (Call::Put { new, condition, lease }, request.maybe("x-ms-lease-id", lease.map(lease_id)))
+    fn reads(call: &Call) -> bool {
+        call.reads()
     }
 
-    fn learn(&mut self, blob: usize, call: Call, answer: Answer, identity: &Option<(Version, String)>) {
+    fn learn(&mut self, blob: usize, call: Call, answer: Answer, told: &[Identity]) {
         let (Some(seen), Some(holds)) = (self.seen.get_mut(blob), self.holds.get_mut(blob)) else { return };
-        if let Some(identity) = identity {
-            *seen = Some(identity.clone());
+        if let Some((_, version, etag)) = told.first() {
+            *seen = Some((*version, etag.clone()));
         }
         match (call, answer) {
             (_, Answer::Refused(Refusal::BlobNotFound)) | (Call::Delete { .. }, Answer::Done) => {
@@ -131,38 +102,53 @@ impl Actor {
             _ => {}
         }
     }
+
+    fn read(call: Call, answer: &wire::Answer) -> Trial<(Answer, Vec<Identity>)> {
+        let unexpected = || format!("{call:?} was answered {}", answer.shown());
+        if answer.status >= 300 {
+            let refusal = Refusal::read(answer.status, answer.code()).ok_or_else(unexpected)?;
+            return Ok((Answer::Refused(refusal), Vec::new()));
+        }
+        let expected = match call {
+            Call::Get | Call::Release(_) => 200,
+            Call::Put { .. } | Call::Acquire(_) => 201,
+            Call::Delete { .. } | Call::Break => 202,
+        };
+        if answer.status != expected {
+            return Err(unexpected());
+        }
+        match call {
+            Call::Get => {
+                let version = std::str::from_utf8(&answer.body).ok().and_then(|text| text.parse().ok());
+                let version = version.ok_or_else(|| format!("a blob holds {:?}", answer.body))?;
+                let lease = match answer.header("x-ms-lease-state") {
+                    Some("available") => Lease::Available,
+                    Some("leased") => Lease::Leased,
+                    Some("broken") => Lease::Broken,
+                    other => return Err(format!("lease state {other:?}")),
+                };
+                Ok((Answer::Seen(version, lease), vec![(WHOLE, version, answer.etag())]))
+            }
+            Call::Put { new, .. } => Ok((Answer::Done, vec![(WHOLE, new, answer.etag())])),
+            _ => Ok((Answer::Done, Vec::new())),
+        }
+    }
+
+    fn tamper(events: &[Event]) -> Trial<usize> {
+        tamper::all_rejected(events)
+    }
 }
 
-type Told = (Answer, Option<(Version, String)>);
-
-/// What was told; anything that the service never says in such a case is an error.
-fn read(call: Call, answer: &wire::Answer) -> Trial<Told> {
-    let unexpected = || format!("{call:?} was answered {}", answer.shown());
-    if answer.status >= 300 {
-        let refusal = Refusal::read(answer.status, answer.code()).ok_or_else(unexpected)?;
-        return Ok((Answer::Refused(refusal), None));
-    }
-    let expected = match call {
-        Call::Get | Call::Release(_) => 200,
-        Call::Put { .. } | Call::Acquire(_) => 201,
-        Call::Delete { .. } | Call::Break => 202,
-    };
-    if answer.status != expected {
-        return Err(unexpected());
-    }
-    match call {
-        Call::Get => {
-            let version = std::str::from_utf8(&answer.body).ok().and_then(|text| text.parse().ok());
-            let version = version.ok_or_else(|| format!("a blob holds {:?}", answer.body))?;
-            let lease = match answer.header("x-ms-lease-state") {
-                Some("available") => Lease::Available,
-                Some("leased") => Lease::Leased,
-                Some("broken") => Lease::Broken,
-                other => return Err(format!("lease state {other:?}")),
-            };
-            Ok((Answer::Seen(version, lease), Some((version, answer.etag()))))
-        }
-        Call::Put { new, .. } => Ok((Answer::Done, Some((new, answer.etag())))),
-        _ => Ok((Answer::Done, None)),
+impl Blobs {
+    fn put(
+        &mut self,
+        name: &str,
+        condition: Condition,
+        lease: Option<Holder>,
+        header: (&'static str, String),
+    ) -> (Call, Request) {
+        let new = self.versions.fetch_add(1, Ordering::Relaxed);
+        let request = blob::put(name, new.to_string()).header(header.0, header.1);
+        (Call::Put { new, condition, lease }, request.maybe("x-ms-lease-id", lease.map(lease_id)))
     }
 }

@@ -7,7 +7,7 @@ use crate::history::tamper;
 
 /// How many were tried; an error when one was accepted.
 pub fn all_rejected(events: &[Event]) -> Trial<usize> {
-    let events = tamper::beginning::<Blob>(events, |call| *call == Call::Get)?;
+    let events = tamper::beginning::<Blob>(events, Call::reads)?;
     tamper::rejected::<Blob>([
         ("a compare-and-swap that won twice", won_twice(&events)),
         ("a reading of what was replaced before", stale(&events)),

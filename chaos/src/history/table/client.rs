@@ -1,71 +1,131 @@
-//! One client of a history: asks, and writes down when it asked and what it was told when.
+//! What a client asks of partitions, and what it makes of the answers.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use super::call::{Answer, Call, Change, Event, KEYS, Key, Kind, Match, Refusal, Version};
+use super::model::Partition;
+use super::tamper;
 use crate::Trial;
-use crate::arena::{Guest, Moment, Sent};
+use crate::history::record::{Actor, Identity};
 use crate::random::Random;
+use crate::server::Doors;
 use crate::table::{self, Properties, Verb};
 use crate::wire::{self, Request};
 
-/// A version of an entity and the ETag that stands for it.
-pub type Identity = (Key, Version, String);
-
-pub struct Recorded {
-    pub partition: usize,
-    pub event: Event,
-    pub identities: Vec<Identity>,
-}
-
-pub struct Actor {
+pub struct Partitions {
     random: Random,
-    guest: Guest,
     versions: Arc<AtomicU64>,
     /// Of each partition and entity: the version seen last and its ETag.
     seen: Vec<[Option<(Version, String)>; KEYS]>,
-    recorded: Vec<Recorded>,
 }
 
-impl Actor {
-    pub fn new(random: Random, guest: Guest, versions: Arc<AtomicU64>, partitions: usize) -> Self {
-        Self { random, guest, versions, seen: vec![[const { None }; KEYS]; partitions], recorded: Vec::new() }
+impl Actor for Partitions {
+    type Model = Partition;
+    const NAME: &'static str = "table-history";
+    const SUBJECT: &'static str = "partition";
+    const SUBJECTS: &'static str = "partitions of three entities";
+
+    fn new(_number: u64, random: Random, versions: Arc<AtomicU64>, partitions: usize) -> Self {
+        Self { random, versions, seen: vec![[const { None }; KEYS]; partitions] }
     }
 
-    pub async fn run(mut self, end: Instant) -> Trial<Vec<Recorded>> {
-        while Instant::now() < end {
-            self.act().await?;
-        }
-        Ok(self.recorded)
+    fn door(doors: &Doors) -> SocketAddr {
+        doors.table
     }
 
-    async fn act(&mut self) -> Trial {
-        let partition = self.random.index(self.seen.len());
-        let call = self.choose(partition);
-        let request = self.request(partition, call);
-        let called = self.guest.now();
-        let outcome = self.guest.send(&request).await;
-        let answered = self.guest.now();
-        let (answer, identities) = match outcome {
-            Sent::Unsent => return Ok(()),
-            Sent::Open => (None, Vec::new()),
-            Sent::Told(answer) => {
-                let (read, identities) = read(call, &answer)?;
-                self.learn(partition, call, read, &identities);
-                (Some((read, answered)), identities)
-            }
+    fn first() -> Request {
+        table::create()
+    }
+
+    fn choose(&mut self, partition: usize) -> (Call, Request) {
+        let call = self.call(partition);
+        (call, self.request(partition, call))
+    }
+
+    fn reads(call: &Call) -> bool {
+        call.reads()
+    }
+
+    fn read(call: Call, answer: &wire::Answer) -> Trial<(Answer, Vec<Identity>)> {
+        let unexpected = || format!("{call:?} was answered {}", table::told(answer));
+        let refusal = || {
+            let refusal =
+                Refusal::read(&table::code(answer)).filter(|refusal| refusal.status() == answer.status);
+            refusal.ok_or_else(unexpected)
         };
-        // An unanswered reading says nothing.
-        if answer.is_some() || !call.reads() {
-            let event = Event { call, called, answer, until: Moment::MAX };
-            self.recorded.push(Recorded { partition, event, identities });
+        match (call, answer.status) {
+            (Call::Get(key), 200) => {
+                let entity = table::read(answer)?;
+                let version = version(&entity)?;
+                Ok((Answer::Seen(version), vec![(key, version, answer.etag())]))
+            }
+            (Call::Get(_), _) => match refusal()? {
+                Refusal::ResourceNotFound => Ok((Answer::Seen(0), Vec::new())),
+                _ => Err(unexpected()),
+            },
+            (Call::Query, 200) => {
+                let (mut all, mut identities) = ([0; KEYS], Vec::new());
+                for entity in table::entities(answer)? {
+                    let key: Key = entity.row.parse().map_err(|_| unexpected())?;
+                    let version = version(&entity)?;
+                    *all.get_mut(key).ok_or_else(unexpected)? = version;
+                    identities.push((key, version, entity.etag));
+                }
+                Ok((Answer::SeenAll(all), identities))
+            }
+            (Call::Query, _) => Err(unexpected()),
+            (Call::Change(change), 204) => {
+                let identity = made(&change).map(|new| (change.key, new, answer.etag()));
+                Ok((Answer::Done, identity.into_iter().collect()))
+            }
+            (Call::Change(_), _) => Ok((Answer::Refused(0, refusal()?), Vec::new())),
+            (Call::Group(changes), _) => {
+                let changes: Vec<Change> = changes.into_iter().flatten().collect();
+                match table::group_answer(answer, changes.len())? {
+                    Err((index, code)) => {
+                        let refusal = Refusal::read(&code).ok_or_else(|| format!("{call:?}: {code}"))?;
+                        Ok((Answer::Refused(index, refusal), Vec::new()))
+                    }
+                    Ok(etags) => {
+                        let told = changes.iter().zip(etags);
+                        let told = told.filter_map(|(change, etag)| Some((change.key, made(change)?, etag)));
+                        Ok((Answer::Done, told.collect()))
+                    }
+                }
+            }
         }
-        Ok(())
     }
 
-    fn choose(&mut self, partition: usize) -> Call {
+    fn learn(&mut self, partition: usize, call: Call, answer: Answer, identities: &[Identity]) {
+        let seen = &mut self.seen[partition];
+        match (call, answer) {
+            (Call::Query, _) => *seen = [const { None }; KEYS],
+            (Call::Get(key), Answer::Seen(0)) => seen[key] = None,
+            (Call::Change(Change { key, .. }), Answer::Refused(_, Refusal::ResourceNotFound)) => {
+                seen[key] = None
+            }
+            (Call::Change(Change { key, kind: Kind::Delete(_) }), Answer::Done) => seen[key] = None,
+            (Call::Group(changes), Answer::Done) => {
+                for change in changes.iter().flatten() {
+                    seen[change.key] = None;
+                }
+            }
+            _ => {}
+        }
+        for (key, version, etag) in identities {
+            seen[*key] = Some((*version, etag.clone()));
+        }
+    }
+
+    fn tamper(events: &[Event]) -> Trial<usize> {
+        tamper::all_rejected(events)
+    }
+}
+
+impl Partitions {
+    fn call(&mut self, partition: usize) -> Call {
         let key = self.random.index(KEYS);
         match self.random.below(100) {
             0..15 => Call::Get(key),
@@ -129,27 +189,6 @@ impl Actor {
             }
         }
     }
-
-    fn learn(&mut self, partition: usize, call: Call, answer: Answer, identities: &[Identity]) {
-        let seen = &mut self.seen[partition];
-        match (call, answer) {
-            (Call::Query, _) => *seen = [const { None }; KEYS],
-            (Call::Get(key), Answer::Seen(0)) => seen[key] = None,
-            (Call::Change(Change { key, .. }), Answer::Refused(_, Refusal::ResourceNotFound)) => {
-                seen[key] = None
-            }
-            (Call::Change(Change { key, kind: Kind::Delete(_) }), Answer::Done) => seen[key] = None,
-            (Call::Group(changes), Answer::Done) => {
-                for change in changes.iter().flatten() {
-                    seen[change.key] = None;
-                }
-            }
-            _ => {}
-        }
-        for (key, version, etag) in identities {
-            seen[*key] = Some((*version, etag.clone()));
-        }
-    }
 }
 
 pub fn name(partition: usize) -> String {
@@ -160,56 +199,6 @@ fn made(change: &Change) -> Option<Version> {
     match change.kind {
         Kind::Insert(new) | Kind::Upsert(new) | Kind::Update(new, _) => Some(new),
         Kind::Delete(_) => None,
-    }
-}
-
-/// What was told; anything that the service never says in such a case is an error.
-fn read(call: Call, answer: &wire::Answer) -> Trial<(Answer, Vec<Identity>)> {
-    let unexpected = || format!("{call:?} was answered {}", table::told(answer));
-    let refusal = || {
-        let refusal = Refusal::read(&table::code(answer)).filter(|refusal| refusal.status() == answer.status);
-        refusal.ok_or_else(unexpected)
-    };
-    match (call, answer.status) {
-        (Call::Get(key), 200) => {
-            let entity = table::read(answer)?;
-            let version = version(&entity)?;
-            Ok((Answer::Seen(version), vec![(key, version, answer.etag())]))
-        }
-        (Call::Get(_), _) => match refusal()? {
-            Refusal::ResourceNotFound => Ok((Answer::Seen(0), Vec::new())),
-            _ => Err(unexpected()),
-        },
-        (Call::Query, 200) => {
-            let (mut all, mut identities) = ([0; KEYS], Vec::new());
-            for entity in table::entities(answer)? {
-                let key: Key = entity.row.parse().map_err(|_| unexpected())?;
-                let version = version(&entity)?;
-                *all.get_mut(key).ok_or_else(unexpected)? = version;
-                identities.push((key, version, entity.etag));
-            }
-            Ok((Answer::SeenAll(all), identities))
-        }
-        (Call::Query, _) => Err(unexpected()),
-        (Call::Change(change), 204) => {
-            let identity = made(&change).map(|new| (change.key, new, answer.etag()));
-            Ok((Answer::Done, identity.into_iter().collect()))
-        }
-        (Call::Change(_), _) => Ok((Answer::Refused(0, refusal()?), Vec::new())),
-        (Call::Group(changes), _) => {
-            let changes: Vec<Change> = changes.into_iter().flatten().collect();
-            match table::group_answer(answer, changes.len())? {
-                Err((index, code)) => {
-                    let refusal = Refusal::read(&code).ok_or_else(|| format!("{call:?}: {code}"))?;
-                    Ok((Answer::Refused(index, refusal), Vec::new()))
-                }
-                Ok(etags) => {
-                    let told = changes.iter().zip(etags);
-                    let told = told.filter_map(|(change, etag)| Some((change.key, made(change)?, etag)));
-                    Ok((Answer::Done, told.collect()))
-                }
-            }
-        }
     }
 }
 
