@@ -1,12 +1,10 @@
 //! List Containers.
 
-use lazuli_engine::{Key, KeyRange, Scan};
-use lazuli_model::error::ErrorCode;
 use lazuli_model::time::Timestamp;
 
 use crate::fault::Answer;
-use crate::record::Record;
-use crate::record::container::{ContainerFields, ContainerRecord};
+use crate::record::container::ContainerRecord;
+use crate::shared::by_name::ByName;
 use crate::shared::marker::Position;
 use crate::{Context, Services, key, store};
 
@@ -28,23 +26,14 @@ pub struct ContainerList {
 impl ListContainers {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<ContainerList> {
         let reader = services.engine().reader().await?;
-        let space = key::containers(&context.account);
-        let full = |name: &str| Key::from([&space[..], name.as_bytes()].concat());
-        let after = match &self.marker {
-            Some(Position::Name { name, .. }) => Some(full(name)),
-            _ => None,
+        let listing = ByName {
+            space: key::containers(&context.account),
+            prefix: &self.prefix,
+            marker: self.marker.as_ref(),
+            max_results: self.max_results,
         };
-        let range = KeyRange::prefix(full(&self.prefix));
-        let scan = Scan { after, limit: self.max_results, max_bytes: 16 << 20, ..Scan::of(range) };
-        let page = reader.scan(scan).await?;
-        let mut items = Vec::with_capacity(page.items.len());
-        for (key, entry) in page.items {
-            let name = key.get(space.len()..).unwrap_or_default().to_vec();
-            let name = String::from_utf8(name).map_err(|_| ErrorCode::InternalError)?;
-            items.push((name, ContainerRecord::new(ContainerFields::decode(&entry.value)?)));
-        }
-        let last = if page.more { items.last() } else { None };
-        let next = last.map(|(name, _)| Position::Name { name: name.clone(), ticks: u64::MAX });
+        let (items, next) = listing.page(&reader).await?;
+        let items = items.into_iter().map(|(name, fields)| (name, ContainerRecord::new(fields))).collect();
         Ok(ContainerList { items, next, now: store::now(&reader) })
     }
 }
