@@ -98,9 +98,9 @@ impl Committer {
     }
 
     fn commit(&self, jobs: Vec<Job>, mut writing: MutexGuard<'_, Writing>) {
-        let (txns, replies): (Vec<_>, Vec<_>) =
+        let (mut txns, replies): (Vec<_>, Vec<_>) =
             jobs.into_iter().map(|job| ((job.txn, job.snapshot), job.reply)).unzip();
-        let verdicts = match writing.write(&txns) {
+        let verdicts = match writing.write(&mut txns) {
             Ok(written) => {
                 let _syncing = self.syncing.lock();
                 self.queue.set_syncing(true);
@@ -115,7 +115,7 @@ impl Committer {
                 match &txns[..] {
                     [_] => vec![Err(Refusal::Error(error))],
                     // One member asked for something impossible: alone, each gets its own answer.
-                    _ => txns.chunks(1).flat_map(|txn| self.alone(txn, &mut writing)).collect(),
+                    _ => txns.chunks_mut(1).flat_map(|txn| self.alone(txn, &mut writing)).collect(),
                 }
             }
         };
@@ -125,7 +125,7 @@ impl Committer {
         }
     }
 
-    fn alone(&self, txn: &[(crate::Txn, Option<u64>)], writing: &mut Writing) -> Vec<Verdict> {
+    fn alone(&self, txn: &mut [(crate::Txn, Option<u64>)], writing: &mut Writing) -> Vec<Verdict> {
         match writing.write(txn) {
             Ok(written) => self.finish(written),
             Err(error) => refuse_all(txn, &error),

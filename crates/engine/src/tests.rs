@@ -92,11 +92,11 @@ fn nothing_is_written_behind_a_group_that_could_not_be_written() {
     let fixture = Fixture::new();
     fixture.memory.fails.store(true, Ordering::Relaxed);
     let mut writing = Writing::new(fixture.core.clone());
-    let written = writing.write(&[(txn(1, vec![put("a")]), None)]).expect("is judged");
+    let written = writing.write(&mut [(txn(1, vec![put("a")]), None)]).expect("is judged");
     assert!(written.made.is_some_and(|made| made.snapshot.is_none()));
     // The other thread may write before this group's end is known.
     fixture.memory.fails.store(false, Ordering::Relaxed);
-    let next = writing.write(&[(txn(2, vec![put("b")]), None)]).expect("is judged");
+    let next = writing.write(&mut [(txn(2, vec![put("b")]), None)]).expect("is judged");
     assert!(
         next.made.is_none() && next.verdicts.iter().all(Result::is_err),
         "it would take the same numbers"
@@ -135,7 +135,7 @@ fn the_window_forgets_the_oldest_and_knows_it() {
     let mut window = Window::new(0);
     let range = KeyRange::prefix("k/");
     for seq in 1..=100_000 {
-        window.insert(format!("k/{seq}").into(), Last { seq, present: true, slot: 0 });
+        window.insert(format!("k/{seq}").into(), Last { seq, present: true, slot: 0 }, seq);
         window.trim();
     }
     assert!(window.covers(99_999) && !window.covers(1));

@@ -110,6 +110,16 @@ pub enum Write {
     Delete(Key),
 }
 
+impl Write {
+    /// The bytes of its key and value.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Put(key, value) => key.len() + value.len(),
+            Self::Delete(key) => key.len(),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Txn {
     pub id: TxnId,

@@ -2,6 +2,7 @@
 
 use crate::key::{Key, KeyRange};
 use foldhash::fast::RandomState;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
 /// How many writes are remembered; at 60,000 writes/s about half a second.
@@ -46,11 +47,23 @@ impl Window {
         Ok(recent.map(|(_, key)| key).find(|key| range.contains(key)))
     }
 
-    pub fn insert(&mut self, key: Key, last: Last) {
-        let seq = last.seq;
-        let before = self.last.insert(key.clone(), last);
-        if before.is_none_or(|before| before.seq != seq) {
-            self.order.push_back((seq, key));
+    /// Gives the slot that the write takes: that of an earlier write to the key since `first`, or its own.
+    pub fn insert(&mut self, key: Key, last: Last, first: u64) -> usize {
+        match self.last.entry(key) {
+            Entry::Occupied(mut place) => {
+                let before = *place.get();
+                let slot = if before.seq >= first { before.slot } else { last.slot };
+                if before.seq != last.seq {
+                    self.order.push_back((last.seq, place.key().clone()));
+                }
+                place.insert(Last { slot, ..last });
+                slot
+            }
+            Entry::Vacant(place) => {
+                self.order.push_back((last.seq, place.key().clone()));
+                place.insert(last);
+                last.slot
+            }
         }
     }
 

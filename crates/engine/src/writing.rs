@@ -55,8 +55,9 @@ impl Writing {
         Self { core, window: Window::new(written.seq()), written }
     }
 
-    /// An error means that nothing was written, and that no member was accepted.
-    pub fn write(&mut self, txns: &[(Txn, Option<u64>)]) -> Result<Written, EngineError> {
+    /// An error means that nothing was written, and that no member was accepted: they may be tried again. What was
+    /// accepted has lost its writes.
+    pub fn write(&mut self, txns: &mut [(Txn, Option<u64>)]) -> Result<Written, EngineError> {
         if let Some(reason) = self.core.stopped() {
             let verdicts = refuse_all(txns, &EngineError::Unavailable(reason));
             return Ok(Written { verdicts, made: None });
@@ -65,10 +66,15 @@ impl Writing {
         let before = self.written.seq();
         let group = Group { first: before + 1, last: before, now, ids: vec![], writes: vec![] };
         let mut building = Building { group, publish: vec![], release: vec![] };
+        // Only bytes can fail before anything is written.
+        let again = txns.iter().any(|(txn, _)| !txn.publish.is_empty() || !txn.release.is_empty());
         let mut verdicts: Vec<Verdict> = Vec::with_capacity(txns.len());
-        for (txn, snapshot) in txns {
-            let verdict = self.judge(txn, *snapshot);
-            verdicts.push(verdict.map(|()| self.accept(txn, &mut building)));
+        for (txn, snapshot) in &mut *txns {
+            let verdict = self.judge(txn, *snapshot).map(|()| {
+                let writes = if again { txn.writes.clone() } else { std::mem::take(&mut txn.writes) };
+                self.accept(txn, writes, &mut building)
+            });
+            verdicts.push(verdict);
         }
         let Building { mut group, publish, release } = building;
         if group.writes.is_empty() && publish.is_empty() && release.is_empty() {
@@ -157,24 +163,23 @@ impl Writing {
         Ok(())
     }
 
-    fn accept(&mut self, txn: &Txn, building: &mut Building) -> Commit {
+    fn accept(&mut self, txn: &Txn, writes: Vec<Write>, building: &mut Building) -> Commit {
         let Building { group, publish, release } = building;
         group.last += 1;
         let seq = group.last;
         group.ids.push(txn.id);
-        for write in &txn.writes {
-            let (key, present): (&Key, bool) = match write {
+        for write in writes {
+            let (key, present): (&Key, bool) = match &write {
                 Write::Put(key, _) => (key, true),
                 Write::Delete(key) => (key, false),
             };
+            let last = Last { seq, present, slot: group.writes.len() };
             // A key stands in a group once, with its last write.
-            let earlier = self.window.get(key).filter(|last| last.seq >= group.first).map(|last| last.slot);
-            let slot = earlier.unwrap_or(group.writes.len());
+            let slot = self.window.insert(key.clone(), last, group.first);
             match group.writes.get_mut(slot) {
-                Some(place) => *place = (seq, write.clone()),
-                None => group.writes.push((seq, write.clone())),
+                Some(place) => *place = (seq, write),
+                None => group.writes.push((seq, write)),
             }
-            self.window.insert(key.clone(), Last { seq, present, slot });
         }
         publish.extend_from_slice(&txn.publish);
         release.extend_from_slice(&txn.release);

@@ -25,7 +25,8 @@ pub async fn run(settings: &Settings) {
         let writes = (first..first + 1_000).map(|n| Write::Put(record(n), vec![0; VALUE].into()));
         commit(&engine, writes.collect()).await;
     }
-    engine_round(&engine, 64, settings.time / 4).await;
+    // Its memory and caches, too.
+    engine_round(&engine, 64, settings.time.max(Duration::from_secs(6))).await;
     for clients in settings.clients.map_or(vec![1, 16, 64], |clients| vec![clients]) {
         // The disk's speed changes from minute to minute: engine and bare take turns.
         let rounds = 4;

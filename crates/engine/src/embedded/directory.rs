@@ -111,8 +111,13 @@ impl Directory {
     }
 
     fn sync(&self) -> io::Result<()> {
-        File::open(&self.path)?.sync_all()
+        sync(&self.path)
     }
+}
+
+/// Makes the names in a directory durable.
+pub(super) fn sync(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
 }
 
 /// Makes the names of all directories below this one durable.
@@ -125,5 +130,5 @@ pub(super) fn sync_names(dir: &Path) -> io::Result<()> {
             sync_names(&entry.path())?;
         }
     }
-    if below { File::open(dir)?.sync_all() } else { Ok(()) }
+    if below { sync(dir) } else { Ok(()) }
 }

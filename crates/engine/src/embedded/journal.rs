@@ -113,6 +113,14 @@ pub(super) fn journals(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
+/// The file that the log goes on in behind this one, once it is there.
+pub(super) fn next(path: &Path) -> io::Result<Option<PathBuf>> {
+    let number = path.file_stem().and_then(|stem| stem.to_str()?.parse::<u64>().ok());
+    let number = number.ok_or(io::ErrorKind::InvalidData)?;
+    let next = path.with_file_name(format!("{}.jnl", number + 1));
+    Ok(std::fs::exists(&next)?.then_some(next))
+}
+
 /// Reads batch by batch; gives the end of the last intact one, and whether the next is not even in order.
 ///
 /// fjall's sequence number decides which of two values of a key is the newer, and no checksum covers it. In an intact

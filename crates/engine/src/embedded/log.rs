@@ -8,8 +8,8 @@
 //! one, then syncs the directory, and writes nothing in between. So a batch that was written before the call is
 //! either in a file that is durable already, or in the newest there is.
 
-use super::journal::journals;
-use std::fs::{self, File, OpenOptions};
+use super::journal::{journals, next};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -35,11 +35,4 @@ impl Log {
 
 fn handle(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).open(path)
-}
-
-fn next(path: &Path) -> io::Result<Option<PathBuf>> {
-    let number = path.file_stem().and_then(|stem| stem.to_str()?.parse::<u64>().ok());
-    let number = number.ok_or(io::ErrorKind::InvalidData)?;
-    let next = path.with_file_name(format!("{}.jnl", number + 1));
-    Ok(fs::exists(&next)?.then_some(next))
 }

@@ -3,6 +3,7 @@
 //! Of fjall only this is used: plain atomic batches from one thread at a time, and snapshots. The log is synced
 //! here, beside fjall ([`log`]).
 
+mod ahead;
 mod directory;
 mod journal;
 mod log;
@@ -19,6 +20,7 @@ use crate::key::{Key, KeyRange, Value};
 use crate::limits::{OWN, WIDE};
 use crate::store::{Group, Row, Step};
 use crate::txn::{Ticks, Write};
+use ahead::Ahead;
 use bytes::Buf;
 use directory::Directory;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy, RestartIntervalPolicy};
@@ -55,6 +57,9 @@ impl Default for Options {
         }
     }
 }
+
+/// What a row takes in the log beside its key and value, its version included.
+const ITEM: usize = 32;
 
 /// Few and fixed; a key's first byte says where it lives.
 struct Spaces {
@@ -106,6 +111,8 @@ impl Spaces {
 pub(crate) struct Embedded {
     spaces: Arc<Spaces>,
     log: Mutex<Log>,
+    /// Held while the log is written, and only then.
+    ahead: Mutex<Ahead>,
     /// Marks the directory's own records.
     id: u128,
     superblock: Superblock,
@@ -117,12 +124,21 @@ impl Embedded {
     fn new(
         spaces: Arc<Spaces>,
         log: Log,
+        ahead: Ahead,
         superblock: Superblock,
         noted: Noted,
         directory: Directory,
     ) -> Self {
         let id = noted.id;
-        Self { spaces, log: Mutex::new(log), id, superblock, noted: Mutex::new(noted), _directory: directory }
+        Self {
+            spaces,
+            log: Mutex::new(log),
+            ahead: Mutex::new(ahead),
+            id,
+            superblock,
+            noted: Mutex::new(noted),
+            _directory: directory,
+        }
     }
 
     pub fn apply(&self, group: Group) -> Result<(), EngineError> {
@@ -132,18 +148,23 @@ impl Embedded {
             .durability(Some(PersistMode::Buffer));
         // First and last in the batch, as it lies in the log.
         let begin = stamped(group.last, &marker::begin_value(&group, id));
+        let mut bytes = begin.len() + 4 * ITEM;
         batch.insert(&spaces.own, marker::begin_key(&group), begin);
         let end = Marker::of(&group, Kind::End).encode(id);
         if let Some(cache) = &spaces.row_cache {
             cache.written(&group.writes, group.last);
         }
+        bytes += end.len();
         for (seq, write) in group.writes {
+            bytes += ITEM + write.len();
             match write {
                 Write::Put(key, value) => batch.insert(spaces.of(&key), key, stamped(seq, &value)),
                 Write::Delete(key) => batch.remove(spaces.of(&key), key),
             }
         }
         batch.insert(&spaces.own, marker::END_ROW, stamped(group.last, &end));
+        let mut ahead = self.ahead.lock();
+        ahead.make_room(bytes as u64);
         batch.commit().map_err(|error| {
             tracing::error!(%error, "the log could not be written");
             EngineError::Unknown

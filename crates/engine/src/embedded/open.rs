@@ -1,5 +1,6 @@
 //! From a directory to a running engine.
 
+use super::ahead::Ahead;
 use super::directory::{self, Directory};
 use super::journal::{self, InspectError};
 use super::log::Log;
@@ -54,13 +55,13 @@ pub(crate) fn open(path: &Path, options: Options, host: Host) -> Result<Core, Op
     }
     let spaces = open_spaces(&kv, &options, path)?;
     if !made {
-        if !planted {
-            // fjall syncs the directories that it makes, but not their names.
-            directory::sync_names(&kv).map_err(|error| OpenError::io("prepare", path, error))?;
-        }
+        // fjall syncs what it makes, but not every name: of what was planted it made the log only.
+        let named = if planted { directory::sync(&kv) } else { directory::sync_names(&kv) };
+        named.map_err(|error| OpenError::io("prepare", path, error))?;
         directory.end_making()?;
     }
     let log = Log::open(&kv).map_err(|error| OpenError::io("open the log of", path, error))?;
+    let ahead = Ahead::open(&kv).map_err(|error| OpenError::io("open the log of", path, error))?;
     let engine = |source| OpenError::Engine { path: path.to_owned(), source };
     let spaces = Arc::new(spaces);
     let newest = EmbeddedSnapshot::new(spaces.clone(), 0);
@@ -85,7 +86,7 @@ pub(crate) fn open(path: &Path, options: Options, host: Host) -> Result<Core, Op
     let salt = host.random.u128() as u32;
     let extents =
         Extents::open(ext, options.extents, salt, extent_rows, published.clone()).map_err(engine)?;
-    let store = Store::Embedded(Box::new(Embedded::new(spaces, log, superblock, noted, directory)));
+    let store = Store::Embedded(Box::new(Embedded::new(spaces, log, ahead, superblock, noted, directory)));
     Ok(Core::new(host, store, extents, clock, published, recent))
 }
 

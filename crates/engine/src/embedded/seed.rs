@@ -53,12 +53,12 @@ fn copy(from: &Path, to: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
             copy(&entry.path(), &target, made)?;
             continue;
         }
+        // Empty; a log that is there is opened again and appended to, a log that is not is made with a length
+        // (see `ahead`).
         if target.extension().is_some_and(|extension| extension == "jnl") {
-            // Allocated ahead and empty: an empty file means the same.
-            File::create_new(&target)?;
-        } else {
-            fs::write(&target, fs::read(entry.path())?)?;
+            continue;
         }
+        fs::write(&target, fs::read(entry.path())?)?;
         made.push(target);
     }
     made.push(to.to_owned());
