@@ -11,7 +11,8 @@
 use crate::core::Core;
 use crate::error::EngineError;
 use crate::queue::{Ended, Job, Queue, Refusal, Taken};
-use crate::writing::{Made, Verdict, Writing, Written, refuse_all};
+use crate::reply::{Verdict, deliver};
+use crate::writing::{Made, Writing, Written, refuse_all};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -119,10 +120,7 @@ impl Committer {
                 }
             }
         };
-        for (reply, verdict) in replies.into_iter().zip(verdicts) {
-            // Whoever no longer waits does not mind.
-            let _ = reply.send(verdict);
-        }
+        deliver(replies.into_iter().zip(verdicts));
     }
 
     fn alone(&self, txn: &mut [(crate::Txn, Option<u64>)], writing: &mut Writing) -> Vec<Verdict> {

@@ -3,6 +3,7 @@
 use crate::clock::EngineClock;
 use crate::coalescer::Committer;
 use crate::core::{Core, Published, Recent};
+use crate::crowd::Crowd;
 use crate::embedded::{OpenError, Options};
 use crate::error::EngineError;
 use crate::extent::{Extents, Pin};
@@ -12,6 +13,7 @@ use crate::limits;
 use crate::memory::Memory;
 use crate::queue::{Ended, Job, Queue, Refusal};
 use crate::reader::Reader;
+use crate::reply::Delivery;
 use crate::store::Store;
 use crate::txn::{ChunkId, Commit, Outcome, Stamp, Ticks, Txn, TxnId, Write};
 use std::path::Path;
@@ -40,6 +42,7 @@ struct Inner {
     core: Arc<Core>,
     queue: Arc<Queue>,
     fifo: Arc<Fifo>,
+    crowd: Crowd,
     /// Set when the committer has ended; true after a clean stop.
     ended: watch::Receiver<Option<bool>>,
     committer: Option<JoinHandle<()>>,
@@ -79,7 +82,16 @@ impl Engine {
         };
         let waiting = queue.clone();
         core.extents.start_collector(Arc::new(move |copies| commit_copies(&waiting, copies)));
-        Self { inner: Arc::new(Inner { core, queue, fifo: Arc::default(), ended, committer }) }
+        Self {
+            inner: Arc::new(Inner {
+                core,
+                queue,
+                fifo: Arc::default(),
+                crowd: Crowd::default(),
+                ended,
+                committer,
+            }),
+        }
     }
 
     /// A snapshot of everything committed.
@@ -110,7 +122,7 @@ impl Engine {
         }
         let (reply, answer) = oneshot::channel();
         self.inner.queue.push(Job { txn, size, snapshot, reply })?;
-        answer.await.unwrap_or(Err(Refusal::Error(EngineError::Unknown)))
+        answer.await.map_or(Err(Refusal::Error(EngineError::Unknown)), Delivery::open)
     }
 
     /// What became of a recent transaction. Reaches back some ten thousand transactions, over restarts.
@@ -181,6 +193,10 @@ impl Engine {
         &self.inner.fifo
     }
 
+    pub(crate) fn crowd(&self) -> &Crowd {
+        &self.inner.crowd
+    }
+
     pub(crate) fn random(&self) -> &Random {
         &self.inner.core.host.random
     }
@@ -210,7 +226,7 @@ fn commit_copies(queue: &Queue, copies: Vec<ChunkId>) -> Result<(), EngineError>
     };
     let (reply, answer) = oneshot::channel();
     queue.push(Job { size: txn.publish.len() * 64, txn, snapshot: None, reply })?;
-    answer.blocking_recv().unwrap_or(Err(Refusal::Error(EngineError::Unknown)))?;
+    answer.blocking_recv().map_or(Err(Refusal::Error(EngineError::Unknown)), Delivery::open)?;
     Ok(())
 }
 

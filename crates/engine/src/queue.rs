@@ -2,11 +2,11 @@
 
 use crate::error::EngineError;
 use crate::key::Key;
-use crate::txn::{Commit, Txn};
+use crate::reply::Reply;
+use crate::txn::Txn;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
 
 /// A group takes what waits, up to these.
 const GROUP_JOBS: usize = 1_024;
@@ -23,7 +23,7 @@ pub(crate) struct Job {
     pub size: usize,
     /// The snapshot that every check was read at, when they were all read at one.
     pub snapshot: Option<u64>,
-    pub reply: oneshot::Sender<Result<Commit, Refusal>>,
+    pub reply: Reply,
 }
 
 /// Why a transaction was not committed; the key, when somebody else's write was the reason.

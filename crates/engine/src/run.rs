@@ -1,10 +1,11 @@
 //! The only retry loop.
 
+use crate::crowd::Places;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::queue::Refusal;
 use crate::reader::Reader;
-use crate::txn::{Outcome, Plan, Txn, TxnId};
+use crate::txn::{Outcome, Plan, Txn, TxnId, Write};
 use std::time::{Duration, Instant};
 
 /// Lost races before a transaction waits in line for the key that it lost on.
@@ -49,15 +50,22 @@ impl Engine {
                 deadline,
             };
             let snapshot = reader.stamp().version;
+            let places = Places::of(txn.writes.iter().map(Write::key));
             drop(reader);
             match self.submit(txn, Some(snapshot)).await {
-                Ok(_) => return Ok(output),
+                Ok(_) => {
+                    self.crowd().wrote(places);
+                    return Ok(output);
+                }
                 Err(Refusal::Conflict(key)) => {
                     lost += 1;
-                    if lost >= RACES && turn.is_none() {
-                        turn = Some(self.fifo().turn(key, deadline).await.ok_or(DEADLINE)?);
-                    } else {
-                        self.pause(attempt).await;
+                    match lost {
+                        // The winner is published by now.
+                        1 if turn.is_none() => self.crowd().lost(&key).await,
+                        RACES.. if turn.is_none() => {
+                            turn = Some(self.fifo().turn(key, deadline).await.ok_or(DEADLINE)?);
+                        }
+                        _ => self.pause(attempt).await,
                     }
                 }
                 Err(Refusal::Error(EngineError::Unknown)) => match self.resolve(id).await? {
@@ -70,7 +78,6 @@ impl Engine {
         Err(EngineError::Unavailable("busy").into())
     }
 
-    /// The first retry is at once: the winner is published by now.
     async fn pause(&self, attempt: u32) {
         let longest = Duration::from_micros(500).saturating_mul(1 << attempt.min(8)).min(LONGEST_PAUSE);
         if attempt > 0 {

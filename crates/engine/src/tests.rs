@@ -8,8 +8,9 @@ use crate::host::Host;
 use crate::key::{Key, KeyRange};
 use crate::memory::Memory;
 use crate::queue::{Ended, Job, Queue, Refusal};
+use crate::reply::Answer;
 use crate::store::Store;
-use crate::txn::{Commit, Ticks, Txn, TxnId, Write};
+use crate::txn::{Ticks, Txn, TxnId, Write};
 use crate::window::{Last, Window};
 use crate::writing::Writing;
 use std::sync::Arc;
@@ -31,8 +32,6 @@ fn txn(id: u128, writes: Vec<Write>) -> Txn {
         deadline: None,
     }
 }
-
-type Answer = oneshot::Receiver<Result<Commit, Refusal>>;
 
 struct Fixture {
     memory: Arc<Memory>,
@@ -71,7 +70,7 @@ fn a_failed_sync_stops_the_engine_for_good() {
     let mut answers = [fixture.send(txn(1, vec![put("a")])), fixture.send(txn(2, vec![put("b")]))];
     fixture.commit();
     for answer in &mut answers {
-        let answer = answer.try_recv().expect("is answered");
+        let answer = answer.try_recv().expect("is answered").open();
         assert!(matches!(answer, Err(Refusal::Error(EngineError::Unknown))), "{answer:?}");
     }
     assert!(fixture.core.stopped().is_some());
@@ -83,7 +82,7 @@ fn a_failed_sync_stops_the_engine_for_good() {
     let again = Fixture { queue: Arc::default(), ..fixture };
     let mut answer = again.send(txn(3, vec![put("a")]));
     again.commit();
-    let answer = answer.try_recv().expect("is answered");
+    let answer = answer.try_recv().expect("is answered").open();
     assert!(matches!(answer, Err(Refusal::Error(EngineError::Unavailable(_)))), "{answer:?}");
 }
 
@@ -110,7 +109,7 @@ fn what_waits_is_committed_in_one_group() {
     fixture.commit();
     let versions: Vec<_> = answers
         .iter_mut()
-        .map(|answer| answer.try_recv().expect("is answered").expect("commits").version.0)
+        .map(|answer| answer.try_recv().expect("is answered").open().expect("commits").version.0)
         .collect();
     assert_eq!(versions, (1..=50).collect::<Vec<_>>(), "in the order of arrival, each with its own version");
     assert_eq!(fixture.core.groups.load(Ordering::Relaxed), 1);

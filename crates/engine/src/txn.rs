@@ -118,6 +118,12 @@ impl Write {
             Self::Delete(key) => key.len(),
         }
     }
+
+    pub fn key(&self) -> &Key {
+        match self {
+            Self::Put(key, _) | Self::Delete(key) => key,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -9,6 +9,7 @@ use crate::error::EngineError;
 use crate::extent::UnderWay;
 use crate::key::Key;
 use crate::queue::Refusal;
+use crate::reply::Verdict;
 use crate::store::{Group, Snapshot};
 use crate::txn::{ChunkId, Commit, Expect, Ticks, Txn, TxnId, Version, Write};
 use crate::window::{Last, Window};
@@ -21,8 +22,6 @@ pub(crate) struct Writing {
     /// Everything written so far, also what is not yet durable.
     written: Arc<Snapshot>,
 }
-
-pub(crate) type Verdict = Result<Commit, Refusal>;
 
 pub(crate) struct Written {
     pub verdicts: Vec<Verdict>,
