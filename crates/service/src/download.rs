@@ -14,8 +14,9 @@ use crate::manifest;
 use crate::pins::Entered;
 use crate::record::content::{Content, Piece, Shape};
 
-/// What is read and sent at a time.
-const UNIT: u32 = 512 * 1024;
+/// What is read and sent at a time: what the engine reads without a thread for it, and the nearer caches hold from
+/// the reading through the checking to the sending.
+const UNIT: u32 = 256 * 1024;
 
 pub struct Download {
     services: Services,
