@@ -174,10 +174,10 @@ fn bad(what: &str) -> io::Error {
     io::Error::other(format!("the answer is not HTTP: {what}"))
 }
 
+/// Looks at the few headers that matter, and at no more of the others than their first letter.
 fn parse(head: &[u8]) -> io::Result<Head> {
-    let head = std::str::from_utf8(head).map_err(|_| bad("head"))?;
-    let mut lines = head.split("\r\n");
-    let status = lines.next().and_then(|line| line.get(9..12)).and_then(|status| status.parse().ok());
+    let mut lines = Lines(head);
+    let status = lines.next().and_then(|line| line.get(9..12)).and_then(|status| text(status).parse().ok());
     let mut answer = Answer {
         status: status.ok_or_else(|| bad("status"))?,
         etag: String::new(),
@@ -188,21 +188,76 @@ fn parse(head: &[u8]) -> io::Result<Head> {
     };
     let mut chunked = false;
     for line in lines {
-        let Some((name, value)) = line.split_once(':') else { return Err(bad("header")) };
-        let value = value.trim();
-        if name.eq_ignore_ascii_case("content-length") {
-            answer.length = value.parse().map_err(|_| bad("length"))?;
-        } else if name.eq_ignore_ascii_case("etag") {
-            value.clone_into(&mut answer.etag);
-        } else if name.eq_ignore_ascii_case("transfer-encoding") {
-            chunked = value.eq_ignore_ascii_case("chunked");
-        } else if name.eq_ignore_ascii_case("x-ms-continuation-NextPartitionKey") {
-            value.clone_into(&mut answer.next_partition);
-        } else if name.eq_ignore_ascii_case("x-ms-continuation-NextRowKey") {
-            value.clone_into(&mut answer.next_row);
-        } else if name.eq_ignore_ascii_case("x-ms-approximate-messages-count") {
-            answer.messages = value.parse().map_err(|_| bad("count"))?;
+        let first = line.first().map(u8::to_ascii_lowercase);
+        let value = |name| value_of(line, name);
+        match first {
+            Some(b'c') => {
+                if let Some(length) = value("content-length:") {
+                    answer.length = length.parse().map_err(|_| bad("length"))?;
+                }
+            }
+            Some(b'e') => {
+                if let Some(etag) = value("etag:") {
+                    etag.clone_into(&mut answer.etag);
+                }
+            }
+            Some(b't') => {
+                if let Some(encoding) = value("transfer-encoding:") {
+                    chunked = encoding.eq_ignore_ascii_case("chunked");
+                }
+            }
+            Some(b'x') => {
+                if let Some(partition) = value("x-ms-continuation-NextPartitionKey:") {
+                    partition.clone_into(&mut answer.next_partition);
+                } else if let Some(row) = value("x-ms-continuation-NextRowKey:") {
+                    row.clone_into(&mut answer.next_row);
+                } else if let Some(count) = value("x-ms-approximate-messages-count:") {
+                    answer.messages = count.parse().map_err(|_| bad("count"))?;
+                }
+            }
+            _ => {}
         }
     }
     Ok(Head { answer, chunked })
+}
+
+struct Lines<'a>(&'a [u8]);
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let end = memchr::memchr(b'\n', self.0).unwrap_or(self.0.len());
+        let (line, rest) = self.0.split_at(end);
+        self.0 = rest.get(1..).unwrap_or_default();
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
+    }
+}
+
+/// `name` with its colon, in any case.
+fn value_of<'a>(line: &'a [u8], name: &str) -> Option<&'a str> {
+    let (own, value) = line.split_at_checked(name.len())?;
+    own.eq_ignore_ascii_case(name.as_bytes()).then(|| text(value).trim())
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_gives_what_matters_in_any_case() {
+        let head = b"HTTP/1.1 206 Partial Content\r\nContent-Length: 12\r\netag: \"0x1\"\r\nTE: x\r\n\
+            Transfer-Encoding: chunked\r\nx-ms-continuation-nextpartitionkey: p\r\n\
+            X-Ms-Continuation-NextRowKey: r";
+        let Head { answer, chunked } = parse(head).expect("a head");
+        assert_eq!((answer.status, answer.length, chunked), (206, 12, true));
+        assert_eq!((&*answer.etag, &*answer.next_partition, &*answer.next_row), ("\"0x1\"", "p", "r"));
+    }
 }
