@@ -9,7 +9,7 @@
 //! processor's caches twice, not more, and who holds a lock holds hardly anybody up.
 
 use crate::key::Value;
-use crate::txn::Write;
+use crate::txn::{Write, caps};
 use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 use std::hash::BuildHasher;
@@ -53,7 +53,7 @@ struct Places {
     used: u8,
 }
 
-/// A row in one piece: [`Head`], key, value.
+/// A row in one piece: its commit, whether it is there, the length of its key, key, value.
 #[derive(Clone)]
 struct Row(Arc<[u8]>);
 
@@ -165,7 +165,8 @@ impl RowCache {
 
     /// What a snapshot at `seq` showed.
     pub fn keep(&self, key: &[u8], seq: u64, row: Option<&(u64, Value)>) {
-        if row.is_some_and(|(_, value)| value.len() > LONGEST) {
+        // No stored key is longer; the length of one would not fit into a row.
+        if key.len() > caps::KEY || row.is_some_and(|(_, value)| value.len() > LONGEST) {
             return;
         }
         let row = match row {
@@ -262,6 +263,9 @@ mod tests {
         assert_eq!(cache.get(b"b", 5), Some(None));
         assert_eq!(cache.get(b"b", 4), None, "it may have been there");
         assert_eq!(cache.get(b"c", 4), Some(row(4, "")));
+        let long = vec![b'a'; 1 + (1 << 16)];
+        cache.keep(&long, 5, None);
+        assert_eq!(cache.get(&long, 5), None, "too long to be kept");
     }
 
     #[test]
