@@ -13,7 +13,7 @@ use crate::error::EngineError;
 use crate::queue::{Ended, Job, Queue, Refusal, Taken};
 use crate::reply::{Verdict, deliver};
 use crate::writing::{Made, Writing, Written, refuse_all};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -26,9 +26,8 @@ pub(crate) const SYNC_FAILED: &str = "a write to stable storage failed";
 pub(crate) struct Committer {
     core: Arc<Core>,
     queue: Arc<Queue>,
+    /// For whoever has a group in the first stage.
     writing: Mutex<Writing>,
-    /// Held while a group is made durable and published. Taken before `writing` is let go, which keeps the order.
-    syncing: Mutex<()>,
     notes: Mutex<Notes>,
 }
 
@@ -42,7 +41,7 @@ impl Committer {
     pub fn new(core: Arc<Core>, queue: Arc<Queue>) -> Self {
         let writing = Mutex::new(Writing::new(core.clone()));
         let notes = Mutex::new(Notes { last: Instant::now(), due: false });
-        Self { core, queue, writing, syncing: Mutex::new(()), notes }
+        Self { core, queue, writing, notes }
     }
 
     /// Runs until the queue ends. True after a clean stop.
@@ -61,15 +60,10 @@ impl Committer {
     fn work(&self) -> bool {
         let _guard = StopOnPanic(self);
         loop {
-            let patience = self.patience();
-            let writing = match patience {
-                Some(patience) => self.writing.try_lock_for(patience),
-                None => Some(self.writing.lock()),
-            };
-            match writing.map(|writing| (self.queue.take(patience), writing)) {
-                Some((Taken::Group(jobs), writing)) => self.commit(jobs, writing),
-                Some((Taken::Ended(how), _)) => return how == Ended::Closed,
-                Some((Taken::Idle, _)) | None => {}
+            match self.queue.take(self.patience()) {
+                Taken::Group(jobs) => self.commit(jobs),
+                Taken::Ended(how) => return how == Ended::Closed,
+                Taken::Idle => {}
             }
             if self.patience().is_some_and(|patience| patience.is_zero()) {
                 self.note(false);
@@ -98,21 +92,19 @@ impl Committer {
         noted.is_ok()
     }
 
-    fn commit(&self, jobs: Vec<Job>, mut writing: MutexGuard<'_, Writing>) {
+    fn commit(&self, jobs: Vec<Job>) {
         let (mut txns, replies): (Vec<_>, Vec<_>) =
             jobs.into_iter().map(|job| ((job.txn, job.snapshot), job.reply)).unzip();
+        let mut writing = self.writing.lock();
         let verdicts = match writing.write(&mut txns) {
             Ok(written) => {
-                let _syncing = self.syncing.lock();
-                self.queue.set_syncing(true);
                 drop(writing);
-                let verdicts = self.finish(written);
-                self.queue.set_syncing(false);
-                verdicts
+                self.queue.begin_sync(txns.len());
+                self.finish(written)
             }
             Err(error) => {
-                // Nothing is under way then, however many groups this becomes.
-                let _syncing = self.syncing.lock();
+                // Nothing else is under way then, however many groups this becomes.
+                self.queue.begin_sync(txns.len());
                 match &txns[..] {
                     [_] => vec![Err(Refusal::Error(error))],
                     // One member asked for something impossible: alone, each gets its own answer.
@@ -120,6 +112,7 @@ impl Committer {
                 }
             }
         };
+        self.queue.end_sync();
         deliver(replies.into_iter().zip(verdicts));
     }
 
@@ -134,7 +127,7 @@ impl Committer {
     fn finish(&self, written: Written) -> Vec<Verdict> {
         let Written { verdicts, made } = written;
         let Some(made) = made else { return verdicts };
-        let Made { first, now, ids, snapshot, publish, release, under_way } = made;
+        let Made { group, snapshot, publish, release, under_way } = made;
         let durable = match (self.core.stopped(), snapshot) {
             (None, Some(snapshot)) => self.core.store.sync().map(|()| snapshot),
             _ => Err(EngineError::Unknown),
@@ -151,10 +144,11 @@ impl Committer {
         self.core.groups.fetch_add(1, Ordering::Relaxed);
         {
             let mut recent = self.core.recent.lock();
-            for (seq, id) in (first..).zip(ids) {
-                recent.insert(id, seq, now);
+            for (seq, id) in (group.first..).zip(&group.ids) {
+                recent.insert(*id, seq, group.now);
             }
         }
+        self.core.store.show(&group);
         self.core.published.set(snapshot);
         // After publishing: who pins first and then opens a reader never sees a chunk that is already given back.
         self.core.extents.committed(&publish, &release, under_way);
@@ -171,7 +165,7 @@ impl Drop for StopOnPanic<'_> {
         if std::thread::panicking() {
             self.0.core.stop("the committer failed");
             // What waits is refused by the other thread.
-            self.0.queue.set_syncing(false);
+            self.0.queue.give_up();
         }
     }
 }

@@ -27,9 +27,9 @@ struct Rows {
 }
 
 impl Memory {
-    pub fn apply(&self, group: Group) {
+    pub fn apply(&self, group: &Group) {
         let mut rows = self.rows.write();
-        for (seq, write) in group.writes {
+        for (seq, write) in group.writes.iter().cloned() {
             let (key, value) = match write {
                 Write::Put(key, value) => (key, Some(value)),
                 Write::Delete(key) => (key, None),

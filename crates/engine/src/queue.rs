@@ -42,25 +42,34 @@ impl From<Refusal> for EngineError {
     }
 }
 
+/// What waits, and who is at work. Each of the two stages has room for one group.
+///
+/// A thread sleeps until it would find work, and is woken for nothing else: whoever comes out of the second stage
+/// takes what waits by itself, and only a group that can be begun meanwhile is worth a second thread.
 #[derive(Default)]
 pub(crate) struct Queue {
     state: Mutex<State>,
-    woken: Condvar,
+    /// A group can be taken.
+    ready: Condvar,
+    /// The second stage is free.
+    synced: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
     bytes: usize,
-    /// A group is being synced.
-    syncing: bool,
+    /// A group is in the first stage.
+    writing: bool,
+    /// How many are in the second.
+    syncing: usize,
     ended: Option<Ended>,
 }
 
 impl State {
     fn is_ready(&self) -> bool {
-        let wanted = if self.syncing && self.ended.is_none() { OVERLAP_JOBS } else { 1 };
-        self.jobs.len() >= wanted
+        let wanted = if self.syncing > 0 && self.ended.is_none() { OVERLAP_JOBS } else { 1 };
+        !self.writing && self.jobs.len() >= wanted
     }
 }
 
@@ -89,48 +98,75 @@ impl Queue {
             return Err(Refusal::Error(EngineError::Unavailable("overloaded")));
         }
         state.bytes += job.size;
+        let was = state.is_ready();
         state.jobs.push_back(job);
-        let ready = matches!(state.jobs.len(), 1 | OVERLAP_JOBS);
+        let ready = !was && state.is_ready();
+        // With fewer than it takes for a second group, whoever syncs takes them next.
         drop(state);
         if ready {
-            self.woken.notify_one();
+            self.ready.notify_one();
         }
         Ok(())
     }
 
-    pub fn set_syncing(&self, syncing: bool) {
-        self.state.lock().syncing = syncing;
-        if !syncing {
-            self.woken.notify_one();
+    /// From the first stage to the second, as soon as that is free. Nobody overtakes: the first stage is left last.
+    pub fn begin_sync(&self, jobs: usize) {
+        let mut state = self.state.lock();
+        while state.syncing > 0 {
+            self.synced.wait(&mut state);
         }
+        state.syncing = jobs;
+        state.writing = false;
+        let ready = state.is_ready();
+        drop(state);
+        if ready {
+            self.ready.notify_one();
+        }
+    }
+
+    /// The caller takes what waits next.
+    pub fn end_sync(&self) {
+        self.state.lock().syncing = 0;
+        self.synced.notify_one();
+    }
+
+    /// Nobody is in any stage: what waits can be refused.
+    pub fn give_up(&self) {
+        let mut state = self.state.lock();
+        (state.writing, state.syncing) = (false, 0);
+        self.ready.notify_all();
+        self.synced.notify_all();
     }
 
     pub fn end(&self, how: Ended) {
         self.state.lock().ended.get_or_insert(how);
-        self.woken.notify_one();
+        self.ready.notify_all();
     }
 
-    /// Everything that waits, up to one group. `patience` of `None` waits for ever.
+    /// Everything that waits, up to one group, which is then in the first stage. `patience` of `None` waits for ever.
     pub fn take(&self, patience: Option<Duration>) -> Taken {
         let until = patience.map(|patience| Instant::now() + patience);
         let mut state = self.state.lock();
         while !state.is_ready() {
-            // What waits is committed first: ended, one is enough to be ready.
-            if let Some(how) = state.ended {
+            // What waits is committed first, by whoever has it in hand.
+            if let Some(how) = state.ended.filter(|_| state.jobs.is_empty()) {
                 return Taken::Ended(how);
             }
             match until {
-                None => self.woken.wait(&mut state),
+                None => self.ready.wait(&mut state),
                 Some(until) => {
-                    if self.woken.wait_until(&mut state, until).timed_out() && !state.is_ready() {
-                        return state.ended.map_or(Taken::Idle, Taken::Ended);
+                    if self.ready.wait_until(&mut state, until).timed_out() && !state.is_ready() {
+                        return Taken::Idle;
                     }
                 }
             }
         }
         let mut bytes = 0;
         let mut count = 0;
-        for job in state.jobs.iter().take(GROUP_JOBS) {
+        // Two groups under way are about alike, so that neither stage rests while the other is at a long one.
+        let share = (state.jobs.len() + state.syncing).div_ceil(2).max(OVERLAP_JOBS);
+        let most = if state.syncing > 0 { share.min(GROUP_JOBS) } else { GROUP_JOBS };
+        for job in state.jobs.iter().take(most) {
             if count > 0 && bytes + job.size > GROUP_BYTES {
                 break;
             }
@@ -138,9 +174,86 @@ impl Queue {
             count += 1;
         }
         state.bytes -= bytes;
+        state.writing = true;
         if count == state.jobs.len() {
             return Taken::Group(std::mem::take(&mut state.jobs).into());
         }
         Taken::Group(state.jobs.drain(..count).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::txn::TxnId;
+
+    fn push(queue: &Queue, jobs: usize) {
+        for _ in 0..jobs {
+            let txn = Txn {
+                id: TxnId(0),
+                checks: vec![],
+                range_checks: vec![],
+                writes: vec![],
+                publish: vec![],
+                release: vec![],
+                deadline: None,
+            };
+            let (reply, _) = tokio::sync::oneshot::channel();
+            queue.push(Job { txn, size: 1, snapshot: None, reply }).expect("room");
+        }
+    }
+
+    /// How many a thread gets that cannot wait.
+    fn take(queue: &Queue) -> Option<usize> {
+        match queue.take(Some(Duration::ZERO)) {
+            Taken::Group(jobs) => Some(jobs.len()),
+            Taken::Idle | Taken::Ended(_) => None,
+        }
+    }
+
+    #[test]
+    fn each_stage_has_room_for_one_group() {
+        let queue = Queue::default();
+        push(&queue, 3);
+        assert_eq!(take(&queue), Some(3));
+        push(&queue, OVERLAP_JOBS);
+        assert_eq!(take(&queue), None, "the first stage is taken");
+        queue.begin_sync(3);
+        assert_eq!(take(&queue), Some(OVERLAP_JOBS));
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| queue.begin_sync(OVERLAP_JOBS));
+            assert!(!second.is_finished() && queue.state.lock().writing);
+            queue.end_sync();
+            second.join().expect("goes on");
+        });
+        assert_eq!(queue.state.lock().syncing, OVERLAP_JOBS);
+    }
+
+    #[test]
+    fn few_wait_for_the_sync_and_many_are_halved() {
+        let queue = Queue::default();
+        push(&queue, 16);
+        assert_eq!(take(&queue), Some(16));
+        queue.begin_sync(16);
+        push(&queue, OVERLAP_JOBS - 1);
+        assert_eq!(take(&queue), None);
+        push(&queue, 49 - OVERLAP_JOBS);
+        assert_eq!(take(&queue), Some(32), "as many as will be left behind and in the sync");
+        queue.end_sync();
+        queue.begin_sync(32);
+        queue.end_sync();
+        assert_eq!(take(&queue), Some(16), "nothing is under way: all");
+    }
+
+    #[test]
+    fn what_waits_at_the_end_is_taken_first() {
+        let queue = Queue::default();
+        push(&queue, 1);
+        assert_eq!(take(&queue), Some(1));
+        queue.begin_sync(1);
+        push(&queue, 1);
+        queue.end(Ended::Closed);
+        assert_eq!(take(&queue), Some(1), "one is enough");
+        assert!(matches!(queue.take(None), Taken::Ended(Ended::Closed)));
     }
 }

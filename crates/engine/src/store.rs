@@ -53,7 +53,7 @@ pub(crate) fn entry(seq: u64, value: Value) -> Entry {
 impl Store {
     /// Writes a group behind those before it; it is durable after the next [`Self::sync`]. An error means: stop
     /// for good, the outcome is unknown.
-    pub fn apply(&self, group: Group) -> Result<(), EngineError> {
+    pub fn apply(&self, group: &Group) -> Result<(), EngineError> {
         match self {
             #[cfg(test)]
             Self::Memory(memory) if memory.fails.load(std::sync::atomic::Ordering::Relaxed) => {
@@ -73,6 +73,14 @@ impl Store {
         match self {
             Self::Memory(_) => Ok(()),
             Self::Embedded(embedded) => embedded.sync(),
+        }
+    }
+
+    /// Called for each group in order, once it is durable and before any reader gets a snapshot that shows it.
+    pub fn show(&self, group: &Group) {
+        match self {
+            Self::Memory(_) => {}
+            Self::Embedded(embedded) => embedded.show(group),
         }
     }
 
@@ -105,6 +113,14 @@ impl Snapshot {
         match self {
             Self::Memory(snapshot) => Ok(snapshot.get(key)),
             Self::Embedded(snapshot) => snapshot.get(key),
+        }
+    }
+
+    /// The same for a snapshot that shows groups which are not yet [shown](Store::show).
+    pub fn get_applied(&self, key: &[u8]) -> Result<Option<(u64, Value)>, EngineError> {
+        match self {
+            Self::Memory(snapshot) => Ok(snapshot.get(key)),
+            Self::Embedded(snapshot) => snapshot.get_applied(key),
         }
     }
 

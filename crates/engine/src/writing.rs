@@ -11,7 +11,7 @@ use crate::key::Key;
 use crate::queue::Refusal;
 use crate::reply::Verdict;
 use crate::store::{Group, Snapshot};
-use crate::txn::{ChunkId, Commit, Expect, Ticks, Txn, TxnId, Version, Write};
+use crate::txn::{ChunkId, Commit, Expect, Txn, Version, Write};
 use crate::window::{Last, Window};
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,9 +31,7 @@ pub(crate) struct Written {
 
 /// A group in the log.
 pub(crate) struct Made {
-    pub first: u64,
-    pub now: Ticks,
-    pub ids: Vec<TxnId>,
+    pub group: Group,
     /// What readers see once the group is durable; `None` when writing it failed.
     pub snapshot: Option<Arc<Snapshot>>,
     pub publish: Vec<ChunkId>,
@@ -91,10 +89,9 @@ impl Writing {
                 return Ok(Written { verdicts: refuse_all(txns, &error), made: None });
             }
         };
-        let (first, last, ids) = (group.first, group.last, group.ids.clone());
-        let snapshot = match self.core.store.apply(group) {
+        let snapshot = match self.core.store.apply(&group) {
             Ok(()) => {
-                self.written = Arc::new(self.core.store.snapshot(last));
+                self.written = Arc::new(self.core.store.snapshot(group.last));
                 Some(self.written.clone())
             }
             Err(error) => {
@@ -105,7 +102,7 @@ impl Writing {
             }
         };
         self.window.trim();
-        Ok(Written { verdicts, made: Some(Made { first, now, ids, snapshot, publish, release, under_way }) })
+        Ok(Written { verdicts, made: Some(Made { group, snapshot, publish, release, under_way }) })
     }
 
     /// Bytes before rows: syncs the chunks and adds the rows that point to them.
@@ -123,7 +120,7 @@ impl Writing {
             self.core.stop(SYNC_FAILED);
             return Err(EngineError::Unavailable(SYNC_FAILED));
         }
-        let lookup = |key: &[u8]| Ok(self.written.get(key)?.map(|(_, value)| value));
+        let lookup = |key: &[u8]| Ok(self.written.get_applied(key)?.map(|(_, value)| value));
         let (rows, under_way) = self.core.extents.rows(publish, release, &lookup)?;
         group.writes.extend(rows.into_iter().map(|row| (group.last, row)));
         Ok(under_way)
@@ -138,7 +135,7 @@ impl Writing {
             let current = match self.window.get(key) {
                 Some(last) => last.present.then_some(last.seq),
                 None if covered => continue,
-                None => self.written.get(key).map_err(Refusal::Error)?.map(|(seq, _)| seq),
+                None => self.written.get_applied(key).map_err(Refusal::Error)?.map(|(seq, _)| seq),
             };
             let expected = match expect {
                 Expect::Version(Version(version)) => Some(*version),

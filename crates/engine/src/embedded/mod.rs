@@ -141,25 +141,22 @@ impl Embedded {
         }
     }
 
-    pub fn apply(&self, group: Group) -> Result<(), EngineError> {
+    pub fn apply(&self, group: &Group) -> Result<(), EngineError> {
         let id = self.id;
         let spaces = &*self.spaces;
         let mut batch = fjall::OwnedWriteBatch::with_capacity(spaces.db.clone(), group.writes.len() + 2)
             .durability(Some(PersistMode::Buffer));
         // First and last in the batch, as it lies in the log.
-        let begin = stamped(group.last, &marker::begin_value(&group, id));
+        let begin = stamped(group.last, &marker::begin_value(group, id));
         let mut bytes = begin.len() + 4 * ITEM;
-        batch.insert(&spaces.own, marker::begin_key(&group), begin);
-        let end = Marker::of(&group, Kind::End).encode(id);
-        if let Some(cache) = &spaces.row_cache {
-            cache.written(&group.writes, group.last);
-        }
+        batch.insert(&spaces.own, marker::begin_key(group), begin);
+        let end = Marker::of(group, Kind::End).encode(id);
         bytes += end.len();
-        for (seq, write) in group.writes {
+        for (seq, write) in &group.writes {
             bytes += ITEM + write.len();
             match write {
-                Write::Put(key, value) => batch.insert(spaces.of(&key), key, stamped(seq, &value)),
-                Write::Delete(key) => batch.remove(spaces.of(&key), key),
+                Write::Put(key, value) => batch.insert(spaces.of(key), key.clone(), stamped(*seq, value)),
+                Write::Delete(key) => batch.remove(spaces.of(key), key.clone()),
             }
         }
         batch.insert(&spaces.own, marker::END_ROW, stamped(group.last, &end));
@@ -176,6 +173,12 @@ impl Embedded {
             tracing::error!(%error, "the log could not be synced");
             EngineError::Unknown
         })
+    }
+
+    pub fn show(&self, group: &Group) {
+        if let Some(cache) = &self.spaces.row_cache {
+            cache.written(&group.writes, group.last);
+        }
     }
 
     pub fn snapshot(&self, seq: u64) -> EmbeddedSnapshot {
@@ -229,12 +232,16 @@ impl EmbeddedSnapshot {
         if let Some(known) = cache.and_then(|cache| cache.get(key, self.seq)) {
             return Ok(known);
         }
-        let stored = self.snapshot.get(self.spaces.of(key), key).map_err(read_failed)?;
-        let row = stored.map(|stored| unstamped(stored.into())).transpose()?;
+        let row = self.get_applied(key)?;
         if let Some(cache) = cache {
             cache.keep(key, self.seq, row.as_ref());
         }
         Ok(row)
+    }
+
+    pub fn get_applied(&self, key: &[u8]) -> Result<Option<(u64, Value)>, EngineError> {
+        let stored = self.snapshot.get(self.spaces.of(key), key).map_err(read_failed)?;
+        stored.map(|stored| unstamped(stored.into())).transpose()
     }
 
     pub fn walk(

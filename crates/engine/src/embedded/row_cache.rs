@@ -78,6 +78,10 @@ impl Row {
         self.0.first_chunk().map_or(u64::MAX, |since| u64::from_ne_bytes(*since))
     }
 
+    fn is_present(&self) -> bool {
+        self.0[8] != 0
+    }
+
     fn key(&self) -> &[u8] {
         &self.0[Self::HEAD..self.value_at()]
     }
@@ -87,9 +91,8 @@ impl Row {
     }
 
     fn known(&self) -> Known {
-        let present = self.0[8] != 0;
         let at = self.value_at();
-        present.then(|| (self.since(), Value::from_owner(self.clone()).slice(at..)))
+        self.is_present().then(|| (self.since(), Value::from_owner(self.clone()).slice(at..)))
     }
 
     fn weight(&self) -> u64 {
@@ -197,9 +200,10 @@ impl RowCache {
             let mut places = set.0.lock();
             places.written = last;
             let Some(way) = places.find(key, tag) else { continue };
-            // Who writes what was read before will read it again.
+            // Who writes what was read before will read it again; who finds it absent and makes it, may not.
+            let made = places.rows[way].as_ref().is_some_and(|row| !row.is_present());
             let row = match value {
-                Some(value) if value.len() > LONGEST => None,
+                Some(value) if made || value.len() > LONGEST => None,
                 Some(value) => Some(Row::new(key, *seq, Some(value))),
                 None => Some(Row::new(key, last, None)),
             };
@@ -279,8 +283,11 @@ mod tests {
         cache.written(&[(8, Write::Delete(Key::from_static(b"a")))], 8);
         assert_eq!(cache.get(b"a", 7), None);
         assert_eq!(cache.get(b"a", 8), Some(None));
-        cache.written(&[(9, Write::Put(Key::from_static(b"a"), vec![1; LONGEST + 1].into()))], 9);
-        assert_eq!(cache.get(b"a", 9), None, "too long to be kept");
+        cache.written(&[(9, put("a", "made"))], 9);
+        assert_eq!(cache.get(b"a", 9), None, "what was made is kept when somebody asks for it");
+        cache.keep(b"a", 9, row(9, "made").as_ref());
+        cache.written(&[(10, Write::Put(Key::from_static(b"a"), vec![1; LONGEST + 1].into()))], 10);
+        assert_eq!(cache.get(b"a", 10), None, "too long to be kept");
     }
 
     #[test]
@@ -335,8 +342,8 @@ mod tests {
                         0 => Write::Put(key(n), seq.to_string().into()),
                         _ => Write::Delete(key(n)),
                     };
-                    cache.written(&[(seq, write)], seq);
                     tables[n].lock().push(seq);
+                    cache.written(&[(seq, write)], seq);
                     published.store(seq, Ordering::Release);
                 }
             });
