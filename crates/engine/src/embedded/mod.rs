@@ -88,7 +88,11 @@ impl Spaces {
                     .data_block_size_policy(BlockSizePolicy::all(block))
                     // Every key whole: found by halving, without reading the rows before it.
                     .data_block_restart_interval_policy(RestartIntervalPolicy::all(1))
-                    .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+                    // What was just flushed will be merged and written again before long.
+                    .data_block_compression_policy(CompressionPolicy::new([
+                        CompressionType::None,
+                        CompressionType::Lz4,
+                    ]))
                     .filter_block_pinning_policy(PinningPolicy::all(true))
                     .index_block_pinning_policy(PinningPolicy::all(true))
             }

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{self, Method, Op, Row, Service};
+use lazuli_model::time::Timestamp;
 use lazuli_service::Body;
 use lazuli_service::table::{EntityChange, EntityGroupTransaction};
 use uuid::Uuid;
@@ -44,12 +45,11 @@ pub async fn entity_group_transaction(mut call: Call) -> Result<Reply, Failure> 
     match part.header(headers::CONTENT_TYPE).and_then(multipart::boundary) {
         Some(inner) => {
             let parts = multipart::parts(part.body, inner).ok_or(ErrorCode::InvalidInput)?;
-            let replies = match changeset(&call, &parts).await {
-                Ok(replies) => replies,
+            match changeset(&call, &parts).await {
+                Ok(done) => answer.changeset(done.replies(&call)),
                 Err(Refusal::Whole(failure)) => return Err(failure),
-                Err(Refusal::Part(reply)) => vec![*reply],
-            };
-            answer.changeset(replies);
+                Err(Refusal::Part(reply)) => answer.changeset(std::iter::once(*reply)),
+            }
         }
         None => {
             let reply = query(call, part).await?;
@@ -73,26 +73,48 @@ impl From<Failure> for Refusal {
     }
 }
 
-/// A change with what its answer depends on.
-struct Read {
+/// What the answer to a change depends on.
+struct Wanted {
+    /// As this part spells it.
     table: String,
     level: Level,
     prefer: Preference,
-    change: EntityChange,
 }
 
-async fn changeset(call: &Call, parts: &[Part<'_>]) -> Result<Vec<Reply>, Refusal> {
+/// A changeset that was carried out.
+struct Changed {
+    wanted: Vec<Wanted>,
+    changes: Vec<EntityChange>,
+    timestamps: Vec<Timestamp>,
+}
+
+impl Changed {
+    fn replies(&self, call: &Call) -> impl Iterator<Item = Reply> {
+        let (endpoint, account) = (call.service_endpoint(), &call.context.account);
+        let changes = self.wanted.iter().zip(&self.changes).zip(&self.timestamps);
+        changes.map(move |((wanted, change), timestamp)| {
+            if change.op != Op::InsertEntity {
+                return changed(change.op, Some(*timestamp)).header(headers::DATASERVICEVERSION, "1.0;");
+            }
+            let Wanted { table, level, prefer } = wanted;
+            let inserted = Inserted { table, account, endpoint: &endpoint, level: *level, prefer: *prefer };
+            inserted.reply(change, *timestamp).header(headers::DATASERVICEVERSION, "3.0;")
+        })
+    }
+}
+
+async fn changeset(call: &Call, parts: &[Part<'_>]) -> Result<Changed, Refusal> {
     let count = parts.len();
     let refuse = |index: usize, prefer: Preference, failure: Failure| {
         Refusal::Part(Box::new(refused_part(call, index, count, prefer, failure)))
     };
-    let mut reads: Vec<Read> = Vec::with_capacity(count);
+    let (mut wanted, mut changes) = (Vec::with_capacity(count), Vec::with_capacity(count));
     if count == 0 {
         return Err(Failure::from(ErrorCode::InvalidInput).into());
     }
     for (index, part) in parts.iter().enumerate() {
         let request = multipart::request(part.body).ok_or(Failure::from(ErrorCode::InvalidInput))?;
-        let head = Box::new(sub_head(&call.head, &request)?);
+        let head = sub_head(&call.head, &request)?;
         let prefer = Preference::of(&head);
         if count > CHANGES_MAX {
             let message = "The batch request operation exceeds the maximum 100 changes per change set.";
@@ -116,38 +138,31 @@ async fn changeset(call: &Call, parts: &[Part<'_>]) -> Result<Vec<Reply>, Refusa
         };
         scope::check_keys(&call.grant, &change.partition, &change.row)?;
         let level = Level::of(&head).map_err(|failure| refuse(index, prefer, failure))?;
-        let read = Read { table, level, prefer, change };
-        check_group(&reads, &read).map_err(|failure| refuse(index, prefer, failure))?;
-        reads.push(read);
+        let same_table = |first: &Wanted| first.table.eq_ignore_ascii_case(&table);
+        let grouped = match wanted.first().is_none_or(same_table) {
+            true => check_group(&changes, &change),
+            false => Err(ErrorCode::CommandsInBatchActOnDifferentPartitions.into()),
+        };
+        grouped.map_err(|failure| refuse(index, prefer, failure))?;
+        wanted.push(Wanted { table, level, prefer });
+        changes.push(change);
     }
-    let table = reads.first().map(|read| read.table.clone()).unwrap_or_default();
-    let changes = reads.iter().map(|read| read.change.clone()).collect();
+    let table = wanted.first().map(|first| first.table.clone()).unwrap_or_default();
     let input = EntityGroupTransaction { table, changes };
     let timestamps = input.execute(&call.services, &call.context).await.map_err(|refused| {
-        let prefer = reads.get(refused.index).map_or(Preference::Unsaid, |read| read.prefer);
+        let prefer = wanted.get(refused.index).map_or(Preference::Unsaid, |wanted| wanted.prefer);
         refuse(refused.index, prefer, unwrap(refused.fault))
     })?;
-    let endpoint = call.service_endpoint();
-    let replies = reads.iter().zip(timestamps).map(|(read, timestamp)| {
-        let Read { table, level, prefer, change } = read;
-        if change.op != Op::InsertEntity {
-            return changed(change.op, Some(timestamp)).header(headers::DATASERVICEVERSION, "1.0;");
-        }
-        let account = &call.context.account;
-        let inserted = Inserted { table, account, endpoint: &endpoint, level: *level, prefer: *prefer };
-        inserted.reply(change, timestamp).header(headers::DATASERVICEVERSION, "3.0;")
-    });
-    Ok(replies.collect())
+    Ok(Changed { wanted, changes: input.changes, timestamps })
 }
 
-/// One table, one partition, each entity once.
-fn check_group(before: &[Read], read: &Read) -> Result<(), Failure> {
+/// One partition, each entity once.
+fn check_group(before: &[EntityChange], change: &EntityChange) -> Result<(), Failure> {
     let Some(first) = before.first() else { return Ok(()) };
-    let same_table = first.table.eq_ignore_ascii_case(&read.table);
-    if !same_table || first.change.partition != read.change.partition {
+    if first.partition != change.partition {
         return Err(ErrorCode::CommandsInBatchActOnDifferentPartitions.into());
     }
-    if before.iter().any(|earlier| earlier.change.row == read.change.row) {
+    if before.iter().any(|earlier| earlier.row == change.row) {
         return Err(ErrorCode::InvalidDuplicateRow.into());
     }
     Ok(())
@@ -223,8 +238,13 @@ fn sub_head(outer: &Head, request: &Request<'_>) -> Result<Head, Failure> {
         raw_path: format!("/{path}"),
         query: Query::parse(query).map_err(|_| ErrorCode::InvalidUri)?,
         headers: map.into(),
-        target: Target { resource, container, object, ..outer.target.clone() },
-        ..outer.clone()
+        target: Target { account: account.clone(), resource, container, object, ..outer.target },
+        peer: outer.peer,
+        secure: outer.secure,
+        request_id: outer.request_id,
+        version: outer.version,
+        version_sent: outer.version_sent.clone(),
+        metadata_names: Vec::new(),
     })
 }
 
@@ -297,16 +317,16 @@ impl Answer {
         self.line(&line);
     }
 
-    fn changeset(&mut self, replies: Vec<Reply>) {
+    fn changeset(&mut self, replies: impl Iterator<Item = Reply>) {
         self.open_batch();
-        let inner = self.changeset.clone();
-        self.line(&format!("Content-Type: multipart/mixed; boundary={inner}"));
+        let delimiter = format!("--{}", self.changeset);
+        self.line(&format!("Content-Type: multipart/mixed; boundary={}", self.changeset));
         self.line("");
         for reply in replies {
-            self.line(&format!("--{inner}"));
+            self.line(&delimiter);
             self.part(reply);
         }
-        self.line(&format!("--{inner}--"));
+        self.line(&format!("{delimiter}--"));
     }
 
     fn part(&mut self, reply: Reply) {
@@ -317,9 +337,14 @@ impl Answer {
         self.line(&format!("HTTP/1.1 {} {}", reply.status, reason.unwrap_or_default()));
         for (spelled, name) in SHOWN {
             let Some(value) = reply.headers.get(name).and_then(|value| value.to_str().ok()) else { continue };
+            self.out.extend_from_slice(spelled.as_bytes());
+            self.out.extend_from_slice(b": ");
             // Inside of parts the type is written without spaces (recorded).
-            let value = if name == headers::CONTENT_TYPE { value.replace(' ', "") } else { value.to_owned() };
-            self.line(&format!("{spelled}: {value}"));
+            match name {
+                headers::CONTENT_TYPE => self.out.extend(value.bytes().filter(|byte| *byte != b' ')),
+                _ => self.out.extend_from_slice(value.as_bytes()),
+            }
+            self.line("");
         }
         self.line("");
         if let ResponseBody::Full(Some(body)) = &reply.body {

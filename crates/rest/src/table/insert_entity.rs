@@ -22,11 +22,13 @@ pub async fn insert_entity(mut call: Call) -> Result<Reply, Failure> {
     let change = change(&mut call, &table).await?;
     let inserted =
         Inserted { table: &table, account: &call.context.account, endpoint: &endpoint, level, prefer };
-    let input = EntityGroupTransaction { table: table.clone(), changes: vec![change.clone()] };
+    let input = EntityGroupTransaction { table: table.clone(), changes: vec![change] };
     let timestamps =
         input.execute(&call.services, &call.context).await.map_err(|refused| unwrap(refused.fault))?;
-    let timestamp = timestamps.first().copied().ok_or(ErrorCode::InternalError)?;
-    Ok(inserted.reply(&change, timestamp))
+    match (&input.changes[..], &timestamps[..]) {
+        ([change], [timestamp]) => Ok(inserted.reply(change, *timestamp)),
+        _ => Err(ErrorCode::InternalError.into()),
+    }
 }
 
 /// The change of a request for one entity.

@@ -10,6 +10,7 @@ mod entity_json;
 mod format;
 mod get_table_acl;
 mod insert_entity;
+mod members;
 pub mod multipart;
 mod part;
 mod query_entities;

@@ -1,17 +1,14 @@
 //! An entity out of its JSON.
 
-use std::fmt;
-use std::marker::PhantomData;
-
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::odata::{EdmType, EdmValue};
 use lazuli_model::time::Timestamp;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::Value;
 use serde_json::value::RawValue;
 use uuid::Uuid;
+
+use super::members::{Members, Scalar};
 
 const TYPE_MARK: &str = "@odata.type";
 
@@ -24,28 +21,31 @@ pub struct SentEntity {
 }
 
 pub fn read(document: &[u8]) -> Result<SentEntity, Failure> {
-    let Members::<Value>(members) = serde_json::from_slice(document).map_err(|_| unreadable())?;
-    let mut entity = SentEntity::default();
-    let mut seen: Vec<&str> = Vec::with_capacity(members.len());
-    for (name, value) in &members {
-        if name.contains('@') || name.starts_with("odata.") {
-            continue;
-        }
-        if seen.contains(&name.as_str()) {
+    let Members::<Scalar> { found, more } = serde_json::from_slice(document).map_err(|_| unreadable())?;
+    if more {
+        return Err(ErrorCode::TooManyProperties.into());
+    }
+    let is_annotation = |name: &str| name.contains('@') || name.starts_with("odata.");
+    let (annotations, members): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|(name, _)| is_annotation(name));
+    let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
+    let repeated = (1..names.len()).find(|&at| names[..at].contains(&names[at]));
+    let mut entity = SentEntity { properties: Vec::with_capacity(members.len()), ..SentEntity::default() };
+    for (at, (name, value)) in members.into_iter().enumerate() {
+        if repeated == Some(at) {
             return Err(ErrorCode::DuplicatePropertiesSpecified.into());
         }
-        seen.push(name);
         match name.as_str() {
             "PartitionKey" => entity.partition = key(value)?,
             "RowKey" => entity.row = key(value)?,
             "Timestamp" => {}
             _ => {
-                let edm_type = annotation(&members, name)?;
-                if edm_type.is_none() && may_be_whole(value) && is_whole(document, name) {
+                let edm_type = annotation(&annotations, &name)?;
+                if edm_type.is_none() && may_be_whole(&value) && is_whole(document, &name) {
                     return Err(unreadable());
                 }
                 if let Some(value) = property(value, edm_type)? {
-                    entity.properties.push((name.clone(), value));
+                    entity.properties.push((name, value));
                 }
             }
         }
@@ -55,11 +55,11 @@ pub fn read(document: &[u8]) -> Result<SentEntity, Failure> {
 
 /// The one member of the body of Create Table.
 pub fn table_name(document: &[u8]) -> Result<String, Failure> {
-    let Members::<Value>(members) = serde_json::from_slice(document).map_err(|_| unreadable())?;
-    let name = members.into_iter().find(|(name, _)| name == "TableName");
+    let members: Members<Scalar> = serde_json::from_slice(document).map_err(|_| unreadable())?;
+    let name = members.found.into_iter().find(|(name, _)| name == "TableName");
     match name {
-        Some((_, Value::String(name))) => Ok(name),
-        Some((_, Value::Null)) | None => Err(ErrorCode::PropertiesNeedValue.into()),
+        Some((_, Scalar::String(name))) => Ok(name),
+        Some((_, Scalar::Null)) | None => Err(ErrorCode::PropertiesNeedValue.into()),
         Some(_) => Err(unreadable()),
     }
 }
@@ -69,31 +69,31 @@ pub fn unreadable() -> Failure {
     Failure::new(ErrorCode::InvalidInput).with_message("An error occurred while processing this request.")
 }
 
-fn key(value: &Value) -> Result<Option<String>, Failure> {
+fn key(value: Scalar) -> Result<Option<String>, Failure> {
     match value {
-        Value::String(key) => Ok(Some(key.clone())),
-        Value::Null => Ok(None),
+        Scalar::String(key) => Ok(Some(key)),
+        Scalar::Null => Ok(None),
         _ => Err(unreadable()),
     }
 }
 
-fn annotation(members: &[(String, Value)], name: &str) -> Result<Option<EdmType>, Failure> {
-    let found = members.iter().find(|(member, _)| member.strip_suffix(TYPE_MARK) == Some(name));
+fn annotation(annotations: &[(String, Scalar)], name: &str) -> Result<Option<EdmType>, Failure> {
+    let found = annotations.iter().find(|(member, _)| member.strip_suffix(TYPE_MARK) == Some(name));
     match found {
         None => Ok(None),
-        Some((_, Value::String(text))) => EdmType::parse(text).map(Some).ok_or_else(unreadable),
+        Some((_, Scalar::String(text))) => EdmType::parse(text).map(Some).ok_or_else(unreadable),
         Some(_) => Err(unreadable()),
     }
 }
 
 /// None for null, which is never stored.
-fn property(value: &Value, edm_type: Option<EdmType>) -> Result<Option<EdmValue>, Failure> {
+fn property(value: Scalar, edm_type: Option<EdmType>) -> Result<Option<EdmValue>, Failure> {
     let read = match (value, edm_type) {
-        (Value::Null, _) => return Ok(None),
-        (Value::String(text), None | Some(EdmType::String)) => Some(EdmValue::String(text.clone())),
-        (Value::String(text), Some(edm_type)) => from_text(text, edm_type),
-        (Value::Bool(value), None | Some(EdmType::Boolean)) => Some(EdmValue::Boolean(*value)),
-        (Value::Number(number), edm_type) => from_number(number, edm_type),
+        (Scalar::Null, _) => return Ok(None),
+        (Scalar::String(text), None | Some(EdmType::String)) => Some(EdmValue::String(text)),
+        (Scalar::String(text), Some(edm_type)) => from_text(&text, edm_type),
+        (Scalar::Bool(value), None | Some(EdmType::Boolean)) => Some(EdmValue::Boolean(value)),
+        (Scalar::Number(number), edm_type) => from_number(&number, edm_type),
         _ => None,
     };
     read.map(Some).ok_or_else(unreadable)
@@ -140,39 +140,14 @@ fn from_number(number: &serde_json::Number, edm_type: Option<EdmType>) -> Option
 }
 
 /// A whole number that no integer can hold has become a Double in the reader's hands.
-fn may_be_whole(value: &Value) -> bool {
+fn may_be_whole(value: &Scalar) -> bool {
     const LARGEST: f64 = (1_u64 << 63) as f64;
-    matches!(value, Value::Number(number) if number.as_f64().is_some_and(|read| read.abs() >= LARGEST))
+    matches!(value, Scalar::Number(number) if number.as_f64().is_some_and(|read| read.abs() >= LARGEST))
 }
 
 /// Whether a number was written without a point and an exponent. Reads the document once more; hardly any needs it.
 fn is_whole(document: &[u8], name: &str) -> bool {
-    let Ok(Members::<&RawValue>(members)) = serde_json::from_slice(document) else { return true };
-    let written = members.iter().find(|(member, _)| member == name);
+    let Ok(members) = serde_json::from_slice::<Members<&RawValue>>(document) else { return true };
+    let written = members.found.iter().find(|(member, _)| member == name);
     written.is_some_and(|(_, written)| !written.get().contains(['.', 'e', 'E']))
-}
-
-/// The members of a JSON object in order, repeated ones too.
-struct Members<V>(Vec<(String, V)>);
-
-impl<'de, V: Deserialize<'de>> Deserialize<'de> for Members<V> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Walk<V>(PhantomData<V>);
-        impl<'de, V: Deserialize<'de>> Visitor<'de> for Walk<V> {
-            type Value = Members<V>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<V>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Walk(PhantomData))
-    }
 }

@@ -72,7 +72,7 @@ enum Outcome {
 
 impl EntityGroupTransaction {
     /// The new Timestamp of each entity, in order; of a deleted one, its last.
-    pub async fn execute(self, services: &Services, context: &Context) -> Result<Vec<Timestamp>, Refused> {
+    pub async fn execute(&self, services: &Services, context: &Context) -> Result<Vec<Timestamp>, Refused> {
         let mut bodies = Vec::with_capacity(self.changes.len());
         for (index, change) in self.changes.iter().enumerate() {
             bodies.push(change.check().map_err(Refused::at(index))?);

@@ -51,6 +51,8 @@ fn values_and_their_types() {
         (r#""a":[1]"#, "InvalidInput"),
         (r#""a":{}"#, "InvalidInput"),
         (r#""a":1,"a":1"#, "DuplicatePropertiesSpecified"),
+        (r#""a":1,"a":[1]"#, "DuplicatePropertiesSpecified"),
+        (r#""b":[1],"a":1,"a":1"#, "InvalidInput"),
         (r#""Timestamp":"x","odata.etag":"x","odata.type":"x""#, "none"),
     ];
     for (json, expected) in cases {
@@ -77,4 +79,16 @@ fn the_name_of_a_new_table() {
     assert_eq!(code(br#"{"TableName":null}"#), "PropertiesNeedValue");
     assert_eq!(code(br#"{"TableName":1}"#), "InvalidInput");
     assert_eq!(code(b"x"), "InvalidInput");
+}
+
+/// Whatever they are, so many members are not looked at one by one.
+#[test]
+fn an_object_without_end_is_too_much() {
+    let nulls = |count: usize| {
+        let members: Vec<String> = (0..count).map(|at| format!("\"p{at}\":null")).collect();
+        property(&members.join(","))
+    };
+    assert_eq!(nulls(1_000), "none");
+    assert_eq!(nulls(1_023), "TooManyProperties");
+    assert_eq!(nulls(200_000), "TooManyProperties");
 }
