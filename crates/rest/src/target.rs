@@ -110,6 +110,7 @@ fn blob_resource(path: &str, query: &Query) -> Result<(Resource, String, String)
             if restype || query.given("resource").is_some() || blob.is_some() {
                 Ok((Resource::Container, container, String::new()))
             } else {
+                name::validate_blob(&container)?;
                 Ok((Resource::Blob, "$root".to_owned(), container))
             }
         }
