@@ -24,6 +24,16 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// Two turns as one.
+    pub fn and(mut self, next: Self) -> Self {
+        self.operations += next.operations;
+        self.moved += next.moved;
+        self.cost = self.cost.and(&next.cost);
+        self.latencies.extend(next.latencies);
+        self.latencies.sort_unstable();
+        self
+    }
+
     pub fn percentile(&self, part: f64) -> Duration {
         let last = self.latencies.len().saturating_sub(1);
         self.latencies.get((last as f64 * part).round() as usize).copied().unwrap_or_default()

@@ -21,6 +21,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use tokio::runtime::Runtime;
 
+use load::Measured;
 use options::{Command, Options, Run};
 use report::Report;
 use servers::{Server, Service};
@@ -76,12 +77,24 @@ fn compare(service: Service, run: &Run, wanted: &[Workload], client: &Runtime) -
     }
     let mut report = Report::new(service, run);
     for workload in wanted {
-        for server in servers.iter().filter(|server| workload.suits(server.kind())) {
-            let scene = Scene { server, all: &servers, run };
-            let measured = client
-                .block_on(workload.run(&scene))
-                .map_err(|error| format!("{} on {}: {error}", workload.name(), server.kind()))?;
-            report.add(workload, server.kind(), measured);
+        let turns = workload.turns();
+        let turn = &Run { seconds: run.seconds / turns as f64, ..run.clone() };
+        let suited: Vec<&Server> = servers.iter().filter(|server| workload.suits(server.kind())).collect();
+        let mut totals: Vec<Option<Measured>> = suited.iter().map(|_| None).collect();
+        for _ in 0..turns {
+            for (server, total) in suited.iter().zip(&mut totals) {
+                let scene = Scene { server, all: &servers, run: turn };
+                let measured = client
+                    .block_on(workload.run(&scene))
+                    .map_err(|error| format!("{} on {}: {error}", workload.name(), server.kind()))?;
+                *total = Some(match total.take() {
+                    Some(before) => before.and(measured),
+                    None => measured,
+                });
+            }
+        }
+        for (server, total) in suited.iter().zip(totals) {
+            report.add(workload, server.kind(), total.ok_or("no turn")?);
         }
     }
     Ok(report)

@@ -27,6 +27,20 @@ pub struct Cost {
     pub resident: f64,
 }
 
+impl Cost {
+    /// Of both together; the memory is that of the end.
+    pub fn and(&self, next: &Self) -> Self {
+        let seconds = self.seconds + next.seconds;
+        Self {
+            seconds,
+            cpu: self.cpu + next.cpu,
+            client_cpu: self.client_cpu + next.client_cpu,
+            others: (self.others * self.seconds + next.others * next.seconds) / seconds,
+            resident: next.resident,
+        }
+    }
+}
+
 impl Meter {
     pub fn start(process: u32) -> Self {
         Self {

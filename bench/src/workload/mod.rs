@@ -72,6 +72,14 @@ impl Workload {
         }
     }
 
+    /// The machine's speed changes from second to second: what can be repeated is measured in turns.
+    pub fn turns(self) -> usize {
+        match self {
+            Self::Blob(Blob::Get(_) | Blob::GetProperties) => 4,
+            _ => 1,
+        }
+    }
+
     pub async fn run(self, scene: &Scene<'_>) -> Outcome<Measured> {
         match self {
             Self::Blob(blob) => blob.run(scene).await,
