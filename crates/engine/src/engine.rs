@@ -13,7 +13,7 @@ use crate::limits;
 use crate::memory::Memory;
 use crate::queue::{Ended, Job, Queue, Refusal};
 use crate::reader::Reader;
-use crate::reply::Delivery;
+use crate::reply::Reply;
 use crate::store::Store;
 use crate::txn::{ChunkId, Commit, Outcome, Stamp, Ticks, Txn, TxnId, Write};
 use std::path::Path;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 /// Ordered keys and extents of bytes. Clones share one engine; when the last is dropped without
 /// [`Engine::close`], it ends as after a crash, and loses nothing that was acknowledged.
@@ -120,9 +120,9 @@ impl Engine {
         if !txn.publish.is_empty() {
             self.inner.core.extents.flush(&txn.publish).await.map_err(Refusal::Error)?;
         }
-        let (reply, answer) = oneshot::channel();
+        let (reply, answer) = Reply::channel();
         self.inner.queue.push(Job { txn, size, snapshot, reply })?;
-        answer.await.map_or(Err(Refusal::Error(EngineError::Unknown)), Delivery::open)
+        answer.await.unwrap_or(Err(Refusal::Error(EngineError::Unknown)))
     }
 
     /// What became of a recent transaction. Reaches back some ten thousand transactions, over restarts.
@@ -224,9 +224,9 @@ fn commit_copies(queue: &Queue, copies: Vec<ChunkId>) -> Result<(), EngineError>
         release: vec![],
         deadline: None,
     };
-    let (reply, answer) = oneshot::channel();
+    let (reply, answer) = Reply::channel();
     queue.push(Job { size: txn.publish.len() * 64, txn, snapshot: None, reply })?;
-    answer.blocking_recv().map_or(Err(Refusal::Error(EngineError::Unknown)), Delivery::open)?;
+    answer.blocking_recv().unwrap_or(Err(Refusal::Error(EngineError::Unknown)))?;
     Ok(())
 }
 

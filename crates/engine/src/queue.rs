@@ -198,7 +198,7 @@ mod tests {
                 release: vec![],
                 deadline: None,
             };
-            let (reply, _) = tokio::sync::oneshot::channel();
+            let (reply, _) = Reply::channel();
             queue.push(Job { txn, size: 1, snapshot: None, reply }).expect("room");
         }
     }

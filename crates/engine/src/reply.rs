@@ -1,52 +1,49 @@
-//! The answers of a group on their way back. One waiter is woken from the committer's thread and carries the
-//! answers of all others: waking a task from outside its runtime costs several times what it costs from inside.
+//! The answers of a group on their way back. They leave the committer's thread together, for a task of the runtime
+//! that their waiters live in: waking a task from outside its runtime costs several times what it costs from inside.
+//!
+//! Nobody's answer may depend on somebody else: a waiter may be held by whoever waits for another one.
 
 use crate::queue::Refusal;
 use crate::txn::Commit;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 pub(crate) type Verdict = Result<Commit, Refusal>;
-pub(crate) type Reply = oneshot::Sender<Delivery>;
-#[cfg(test)]
-pub(crate) type Answer = oneshot::Receiver<Delivery>;
+pub(crate) type Answer = oneshot::Receiver<Verdict>;
 
-pub(crate) struct Delivery {
-    verdict: Verdict,
-    others: Others,
+pub(crate) struct Reply {
+    to: oneshot::Sender<Verdict>,
+    /// Where the waiter lives; a thread may wait as well.
+    runtime: Option<Handle>,
 }
 
-impl Delivery {
-    /// Everybody else's answer first, then one's own.
-    pub fn open(self) -> Verdict {
-        let Self { verdict, others } = self;
-        drop(others);
-        verdict
+impl Reply {
+    pub fn channel() -> (Self, Answer) {
+        let (to, answer) = oneshot::channel();
+        (Self { to, runtime: Handle::try_current().ok() }, answer)
     }
 }
 
-/// Delivered when dropped: whoever carries them may leave without having looked.
-struct Others(Vec<(Reply, Verdict)>);
+/// Delivered when dropped: the task may never come to run.
+struct Answers(Vec<(Reply, Verdict)>);
 
-impl Drop for Others {
+impl Drop for Answers {
     fn drop(&mut self) {
         for (reply, verdict) in self.0.drain(..) {
             // Whoever no longer waits does not mind.
-            let _ = reply.send(Delivery { verdict, others: Self(Vec::new()) });
+            let _ = reply.to.send(verdict);
         }
     }
 }
 
 /// Answers everybody, in order.
 pub(crate) fn deliver(answers: impl IntoIterator<Item = (Reply, Verdict)>) {
-    let mut answers = answers.into_iter();
-    // One that is awaited, to carry the rest.
-    while let Some((reply, verdict)) = answers.next() {
-        if !reply.is_closed() {
-            let others = Others(answers.collect());
-            // Should it have been given up just now, the others are delivered by the drop.
-            let _ = reply.send(Delivery { verdict, others });
-            return;
-        }
+    let answers = Answers(answers.into_iter().collect());
+    // One alone is woken as cheaply from here.
+    let runtime =
+        answers.0.iter().find_map(|(reply, _)| reply.runtime.clone()).filter(|_| answers.0.len() > 1);
+    if let Some(runtime) = runtime {
+        runtime.spawn(async move { drop(answers) });
     }
 }
 
@@ -57,7 +54,7 @@ mod tests {
 
     fn group(of: u64) -> (Vec<(Reply, Verdict)>, Vec<Answer>) {
         let member = |at| {
-            let (reply, answer) = oneshot::channel();
+            let (reply, answer) = Reply::channel();
             let commit = Commit { version: Version(u128::from(at)), now: Ticks(0) };
             ((reply, Ok(commit)), answer)
         };
@@ -65,7 +62,7 @@ mod tests {
     }
 
     async fn version(answer: Answer) -> u128 {
-        answer.await.expect("answered").open().expect("committed").version.0
+        answer.await.expect("answered").expect("committed").version.0
     }
 
     #[tokio::test]
@@ -78,13 +75,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_waits_for_a_carrier_that_left() {
+    async fn nobody_waits_for_somebody_else() {
         let (members, mut answers) = group(4);
-        // One has left before, the carrier leaves with the answers in its hand.
+        // One has left before, another is there and does not look.
         drop(answers.remove(0));
+        let _held = answers.remove(0);
         deliver(members);
-        drop(answers.remove(0));
         assert_eq!(version(answers.remove(0)).await, 2);
         assert_eq!(version(answers.remove(0)).await, 3);
+    }
+
+    #[test]
+    fn a_runtime_that_has_ended_keeps_no_answer_back() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let (members, answers) = {
+            let _inside = runtime.enter();
+            group(3)
+        };
+        drop(runtime);
+        deliver(members);
+        for answer in answers {
+            assert!(answer.blocking_recv().expect("answered").is_ok());
+        }
     }
 }

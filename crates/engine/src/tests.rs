@@ -8,14 +8,13 @@ use crate::host::Host;
 use crate::key::{Key, KeyRange};
 use crate::memory::Memory;
 use crate::queue::{Ended, Job, Queue, Refusal};
-use crate::reply::Answer;
+use crate::reply::{Answer, Reply};
 use crate::store::Store;
 use crate::txn::{Ticks, Txn, TxnId, Write};
 use crate::window::{Last, Window};
 use crate::writing::Writing;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use tokio::sync::oneshot;
 
 fn put(key: &'static str) -> Write {
     Write::Put(Key::from_static(key.as_bytes()), Key::from_static(b"value"))
@@ -51,7 +50,7 @@ impl Fixture {
     }
 
     fn send(&self, txn: Txn) -> Answer {
-        let (reply, answer) = oneshot::channel();
+        let (reply, answer) = Reply::channel();
         self.queue.push(Job { txn, size: 1, snapshot: None, reply }).expect("room");
         answer
     }
@@ -70,7 +69,7 @@ fn a_failed_sync_stops_the_engine_for_good() {
     let mut answers = [fixture.send(txn(1, vec![put("a")])), fixture.send(txn(2, vec![put("b")]))];
     fixture.commit();
     for answer in &mut answers {
-        let answer = answer.try_recv().expect("is answered").open();
+        let answer = answer.try_recv().expect("is answered");
         assert!(matches!(answer, Err(Refusal::Error(EngineError::Unknown))), "{answer:?}");
     }
     assert!(fixture.core.stopped().is_some());
@@ -82,7 +81,7 @@ fn a_failed_sync_stops_the_engine_for_good() {
     let again = Fixture { queue: Arc::default(), ..fixture };
     let mut answer = again.send(txn(3, vec![put("a")]));
     again.commit();
-    let answer = answer.try_recv().expect("is answered").open();
+    let answer = answer.try_recv().expect("is answered");
     assert!(matches!(answer, Err(Refusal::Error(EngineError::Unavailable(_)))), "{answer:?}");
 }
 
@@ -109,7 +108,7 @@ fn what_waits_is_committed_in_one_group() {
     fixture.commit();
     let versions: Vec<_> = answers
         .iter_mut()
-        .map(|answer| answer.try_recv().expect("is answered").open().expect("commits").version.0)
+        .map(|answer| answer.try_recv().expect("is answered").expect("commits").version.0)
         .collect();
     assert_eq!(versions, (1..=50).collect::<Vec<_>>(), "in the order of arrival, each with its own version");
     assert_eq!(fixture.core.groups.load(Ordering::Relaxed), 1);
