@@ -20,6 +20,8 @@ use crate::{Services, store};
 
 /// How many messages one scan takes into the window.
 const SCANNED: usize = 256;
+/// Consumers in a crowd may take what one of them has made ready before it does; it tries again, up to so often.
+const FILLS: usize = 32;
 /// An expiry later than any clock.
 pub const NEVER: u64 = u64::MAX;
 
@@ -109,14 +111,23 @@ impl Hand {
     /// The next messages that are visible. To be given back unless they were got.
     pub async fn lend(&self, services: &Services, count: usize) -> Answer<Vec<(Slot, u64)>> {
         let mut lent = self.lend_ready(services, count);
-        if lent.len() < count {
-            let filled = self.fill(services, count - lent.len()).await;
-            if let Err(fault) = filled {
-                self.give_back(lent);
-                return Err(fault);
+        for _ in 0..FILLS {
+            if lent.len() >= count {
+                break;
             }
+            let ready = match self.fill(services, count - lent.len()).await {
+                Ok(ready) => ready,
+                Err(fault) => {
+                    self.give_back(lent);
+                    return Err(fault);
+                }
+            };
             let more = self.lend_ready(services, count - lent.len());
             take(&mut lent, more);
+            // What was ready may be gone to others by now, and more stand behind it.
+            if !ready || !lent.is_empty() {
+                break;
+            }
         }
         Ok(lent)
     }
@@ -162,15 +173,15 @@ impl Hand {
         self.count.lock().at(now)
     }
 
-    /// Moves the frontier until `wanted` messages are ready, or to where nothing is visible yet.
-    async fn fill(&self, services: &Services, wanted: usize) -> Answer<()> {
+    /// Moves the frontier until `wanted` messages are ready, or to where nothing is visible yet: false then.
+    async fn fill(&self, services: &Services, wanted: usize) -> Answer<bool> {
         let _turn = self.scanner.lock().await;
         loop {
             if self.window.lock().first(services.now().0, wanted).len() >= wanted {
-                return Ok(());
+                return Ok(true);
             }
             if !self.scan(services).await? {
-                return Ok(());
+                return Ok(false);
             }
         }
     }
