@@ -36,13 +36,15 @@ impl Drop for Answers {
     }
 }
 
-/// Answers everybody, in order.
+/// Answers everybody. A thread that waits is answered from here: the runtime may be waiting for that very thread.
 pub(crate) fn deliver(answers: impl IntoIterator<Item = (Reply, Verdict)>) {
-    let answers = Answers(answers.into_iter().collect());
+    let answers = answers.into_iter();
+    let (tasks, threads): (Vec<_>, Vec<_>) = answers.partition(|(reply, _)| reply.runtime.is_some());
+    drop(Answers(threads));
+    let answers = Answers(tasks);
     // One alone is woken as cheaply from here.
-    let runtime =
-        answers.0.iter().find_map(|(reply, _)| reply.runtime.clone()).filter(|_| answers.0.len() > 1);
-    if let Some(runtime) = runtime {
+    let runtime = answers.0.first().and_then(|(reply, _)| reply.runtime.clone());
+    if let Some(runtime) = runtime.filter(|_| answers.0.len() > 1) {
         runtime.spawn(async move { drop(answers) });
     }
 }
@@ -83,6 +85,20 @@ mod tests {
         deliver(members);
         assert_eq!(version(answers.remove(0)).await, 2);
         assert_eq!(version(answers.remove(0)).await, 3);
+    }
+
+    #[test]
+    fn a_thread_does_not_wait_for_a_runtime() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let (thread, answer) = group(1);
+        let (mut members, _answers) = {
+            let _inside = runtime.enter();
+            group(3)
+        };
+        members.extend(thread);
+        // Nobody drives the runtime.
+        deliver(members);
+        assert!(answer.into_iter().all(|mut answer| answer.try_recv().is_ok()));
     }
 
     #[test]
