@@ -9,6 +9,7 @@ mod journal;
 mod log;
 mod marker;
 mod open;
+mod retired;
 mod row_cache;
 mod seed;
 mod superblock;
@@ -28,6 +29,7 @@ use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistM
 use log::Log;
 use marker::{Kind, Marker};
 use parking_lot::Mutex;
+use retired::Retired;
 use row_cache::RowCache;
 use std::path::Path;
 use std::sync::Arc;
@@ -117,6 +119,7 @@ pub(crate) struct Embedded {
     log: Mutex<Log>,
     /// Held while the log is written, and only then.
     ahead: Mutex<Ahead>,
+    retired: Mutex<Retired>,
     /// Marks the directory's own records.
     id: u128,
     superblock: Superblock,
@@ -138,6 +141,7 @@ impl Embedded {
             spaces,
             log: Mutex::new(log),
             ahead: Mutex::new(ahead),
+            retired: Mutex::new(Retired::new()),
             id,
             superblock,
             noted: Mutex::new(noted),
@@ -164,6 +168,7 @@ impl Embedded {
             }
         }
         batch.insert(&spaces.own, marker::END_ROW, stamped(group.last, &end));
+        self.retired.lock().keep([&spaces.own, &spaces.rows, &spaces.wide]);
         let mut ahead = self.ahead.lock();
         ahead.make_room(bytes as u64);
         batch.commit().map_err(|error| {
