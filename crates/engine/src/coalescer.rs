@@ -1,8 +1,9 @@
 //! The committer: turns whatever waits into atomic, durable groups.
 //!
-//! A group passes through two stages, each of which has room for one group at a time and keeps their order:
-//! it is written ([`Writing`]: judged, and put into the log), then made durable, published and answered. So
-//! one group is judged and written while the disk is busy with the one before it, if enough wait for it to pay.
+//! A group passes through three stages, each of which has room for one group at a time and keeps their order:
+//! it is written ([`Writing`]: judged, and put into the log), made durable, then published and answered. So one
+//! group is judged and written while the disk is busy with the one before it, if enough wait for it to pay, and
+//! the disk does not rest while a group is shown to the readers.
 //! At most two groups are ever written and not yet durable; the recovery of the log counts on that.
 //!
 //! A refused member learns of the refusal only after the group is published, so that its next reading sees
@@ -12,6 +13,7 @@ use crate::core::Core;
 use crate::error::EngineError;
 use crate::queue::{Ended, Job, Queue, Refusal, Taken};
 use crate::reply::{Verdict, deliver};
+use crate::store::Snapshot;
 use crate::writing::{Made, Writing, Written, refuse_all};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -97,14 +99,17 @@ impl Committer {
             jobs.into_iter().map(|job| ((job.txn, job.snapshot), job.reply)).unzip();
         let mut writing = self.writing.lock();
         let verdicts = match writing.write(&mut txns) {
-            Ok(written) => {
+            Ok(Written { verdicts, made }) => {
                 drop(writing);
                 self.queue.begin_sync(txns.len());
-                self.finish(written)
+                let durable = made.map(|made| (self.sync(&made), made));
+                self.queue.begin_publish();
+                self.publish(verdicts, durable)
             }
             Err(error) => {
                 // Nothing else is under way then, however many groups this becomes.
                 self.queue.begin_sync(txns.len());
+                self.queue.begin_publish();
                 match &txns[..] {
                     [_] => vec![Err(Refusal::Error(error))],
                     // One member asked for something impossible: alone, each gets its own answer.
@@ -112,35 +117,43 @@ impl Committer {
                 }
             }
         };
-        self.queue.end_sync();
+        self.queue.end_publish();
         deliver(replies.into_iter().zip(verdicts));
     }
 
     fn alone(&self, txn: &mut [(crate::Txn, Option<u64>)], writing: &mut Writing) -> Vec<Verdict> {
         match writing.write(txn) {
-            Ok(written) => self.finish(written),
+            Ok(Written { verdicts, made }) => {
+                self.publish(verdicts, made.map(|made| (self.sync(&made), made)))
+            }
             Err(error) => refuse_all(txn, &error),
         }
     }
 
-    /// The second stage: durable, then visible.
-    fn finish(&self, written: Written) -> Vec<Verdict> {
-        let Written { verdicts, made } = written;
-        let Some(made) = made else { return verdicts };
-        let Made { group, snapshot, publish, release, under_way } = made;
-        let durable = match (self.core.stopped(), snapshot) {
-            (None, Some(snapshot)) => self.core.store.sync().map(|()| snapshot),
+    /// The second stage: durable. Gives what readers see then.
+    fn sync(&self, made: &Made) -> Result<Arc<Snapshot>, EngineError> {
+        let durable = match (self.core.stopped(), &made.snapshot) {
+            (None, Some(snapshot)) => self.core.store.sync().map(|()| snapshot.clone()),
             _ => Err(EngineError::Unknown),
         };
-        let snapshot = match durable {
-            Ok(snapshot) => snapshot,
-            Err(error) => {
-                tracing::error!(%error, "commit failed; the engine stops");
-                self.core.stop(SYNC_FAILED);
-                let unknown = || Err(Refusal::Error(EngineError::Unknown));
-                return verdicts.into_iter().map(|verdict| verdict.and(unknown())).collect();
-            }
+        durable.inspect_err(|error| {
+            tracing::error!(%error, "commit failed; the engine stops");
+            self.core.stop(SYNC_FAILED);
+        })
+    }
+
+    /// The third: visible.
+    fn publish(
+        &self,
+        verdicts: Vec<Verdict>,
+        durable: Option<(Result<Arc<Snapshot>, EngineError>, Made)>,
+    ) -> Vec<Verdict> {
+        let Some((durable, made)) = durable else { return verdicts };
+        let Ok(snapshot) = durable else {
+            let unknown = || Err(Refusal::Error(EngineError::Unknown));
+            return verdicts.into_iter().map(|verdict| verdict.and(unknown())).collect();
         };
+        let Made { group, publish, release, under_way, .. } = made;
         self.core.groups.fetch_add(1, Ordering::Relaxed);
         {
             let mut recent = self.core.recent.lock();

@@ -42,9 +42,9 @@ impl From<Refusal> for EngineError {
     }
 }
 
-/// What waits, and who is at work. Each of the two stages has room for one group.
+/// What waits, and who is at work. Each of the three stages has room for one group.
 ///
-/// A thread sleeps until it would find work, and is woken for nothing else: whoever comes out of the second stage
+/// A thread sleeps until it would find work, and is woken for nothing else: whoever comes out of the last stage
 /// takes what waits by itself, and only a group that can be begun meanwhile is worth a second thread.
 #[derive(Default)]
 pub(crate) struct Queue {
@@ -53,6 +53,8 @@ pub(crate) struct Queue {
     ready: Condvar,
     /// The second stage is free.
     synced: Condvar,
+    /// The third is.
+    published: Condvar,
 }
 
 #[derive(Default)]
@@ -63,12 +65,15 @@ struct State {
     writing: bool,
     /// How many are in the second.
     syncing: usize,
+    /// A group is in the third.
+    publishing: bool,
     ended: Option<Ended>,
 }
 
 impl State {
     fn is_ready(&self) -> bool {
-        let wanted = if self.syncing > 0 && self.ended.is_none() { OVERLAP_JOBS } else { 1 };
+        let busy = self.syncing > 0 || self.publishing;
+        let wanted = if busy && self.ended.is_none() { OVERLAP_JOBS } else { 1 };
         !self.writing && self.jobs.len() >= wanted
     }
 }
@@ -124,18 +129,31 @@ impl Queue {
         }
     }
 
-    /// The caller takes what waits next.
-    pub fn end_sync(&self) {
-        self.state.lock().syncing = 0;
+    /// From the second stage to the third: the disk is free for the next group.
+    pub fn begin_publish(&self) {
+        let mut state = self.state.lock();
+        while state.publishing {
+            self.published.wait(&mut state);
+        }
+        state.publishing = true;
+        state.syncing = 0;
+        drop(state);
         self.synced.notify_one();
+    }
+
+    /// The caller takes what waits next.
+    pub fn end_publish(&self) {
+        self.state.lock().publishing = false;
+        self.published.notify_one();
     }
 
     /// Nobody is in any stage: what waits can be refused.
     pub fn give_up(&self) {
         let mut state = self.state.lock();
-        (state.writing, state.syncing) = (false, 0);
+        (state.writing, state.syncing, state.publishing) = (false, 0, false);
         self.ready.notify_all();
         self.synced.notify_all();
+        self.published.notify_all();
     }
 
     pub fn end(&self, how: Ended) {
@@ -223,10 +241,31 @@ mod tests {
         std::thread::scope(|scope| {
             let second = scope.spawn(|| queue.begin_sync(OVERLAP_JOBS));
             assert!(!second.is_finished() && queue.state.lock().writing);
-            queue.end_sync();
+            queue.begin_publish();
             second.join().expect("goes on");
         });
         assert_eq!(queue.state.lock().syncing, OVERLAP_JOBS);
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| queue.begin_publish());
+            assert!(!second.is_finished() && queue.state.lock().syncing > 0);
+            queue.end_publish();
+            second.join().expect("goes on");
+        });
+        assert!(queue.state.lock().publishing);
+        queue.end_publish();
+    }
+
+    #[test]
+    fn few_are_taken_by_who_comes_out_of_the_last_stage() {
+        let queue = Queue::default();
+        push(&queue, 1);
+        assert_eq!(take(&queue), Some(1));
+        queue.begin_sync(1);
+        queue.begin_publish();
+        push(&queue, OVERLAP_JOBS - 1);
+        assert_eq!(take(&queue), None, "nobody else is worth waking");
+        queue.end_publish();
+        assert_eq!(take(&queue), Some(OVERLAP_JOBS - 1));
     }
 
     #[test]
@@ -239,9 +278,11 @@ mod tests {
         assert_eq!(take(&queue), None);
         push(&queue, 49 - OVERLAP_JOBS);
         assert_eq!(take(&queue), Some(32), "as many as will be left behind and in the sync");
-        queue.end_sync();
+        queue.begin_publish();
+        queue.end_publish();
         queue.begin_sync(32);
-        queue.end_sync();
+        queue.begin_publish();
+        queue.end_publish();
         assert_eq!(take(&queue), Some(16), "nothing is under way: all");
     }
 
