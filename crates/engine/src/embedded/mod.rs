@@ -4,6 +4,7 @@
 //! here, beside fjall ([`log`]).
 
 mod ahead;
+mod background;
 mod directory;
 mod journal;
 mod log;
@@ -75,14 +76,14 @@ struct Spaces {
 
 impl Spaces {
     fn open(path: &Path, options: &Options) -> fjall::Result<Self> {
-        let db = Database::builder(path)
+        let builder = Database::builder(path)
             .cache_size(options.cache_bytes)
             .worker_threads(1)
             // The least it takes: what is in the log is replayed at the next opening.
             .max_journaling_size(64 << 20)
             // Marks must be found in the raw log.
-            .journal_compression(CompressionType::None)
-            .open()?;
+            .journal_compression(CompressionType::None);
+        let db = background::starting_threads(|| builder.open())?;
         let create = |memtable: u64, block: u32| {
             move || {
                 KeyspaceCreateOptions::default()

@@ -4,6 +4,7 @@
 //! the keyspace passes. To free a hundred thousand rows takes a tenth of a second, in which nothing is committed. So
 //! whoever writes keeps the memtable alive, and a thread of its own frees it once nobody else has it.
 
+use super::background;
 use fjall::{AbstractTree, Keyspace};
 use std::any::Any;
 use std::sync::Arc;
@@ -25,8 +26,8 @@ pub(super) struct Retired {
 impl Retired {
     pub fn new() -> Self {
         let (to, from) = channel();
-        let thread = std::thread::Builder::new().name("memtables".to_owned()).spawn(move || free(&from));
-        Self { latest: Vec::new(), to: thread.ok().map(|_| to) }
+        let thread = background::spawn("memtables", move || free(&from));
+        Self { latest: Vec::new(), to: thread.ok().map(|()| to) }
     }
 
     /// To be called before each write, with the same keyspaces: a memtable that is written to is kept from then on.
