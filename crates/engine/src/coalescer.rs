@@ -1,10 +1,9 @@
 //! The committer: turns whatever waits into atomic, durable groups.
 //!
-//! A group passes through three stages, each of which has room for one group at a time and keeps their order:
-//! it is written ([`Writing`]: judged, and put into the log), made durable, then published and answered. So one
-//! group is judged and written while the disk is busy with the one before it, if enough wait for it to pay, and
-//! the disk does not rest while a group is shown to the readers.
-//! At most two groups are ever written and not yet durable; the recovery of the log counts on that.
+//! A group passes through three stages: it is written ([`Writing`]: judged, and put into the log), made durable, then
+//! published and answered. One is written at a time, and one is published at a time, in the same order. Two threads
+//! carry a group each, so one is written, and synced, while the disk is busy with the one before it, if enough wait
+//! for it to pay. At most two groups are ever written and not yet durable; the recovery of the log counts on that.
 //!
 //! A refused member learns of the refusal only after the group is published, so that its next reading sees
 //! the winner.
@@ -98,26 +97,27 @@ impl Committer {
         let (mut txns, replies): (Vec<_>, Vec<_>) =
             jobs.into_iter().map(|job| ((job.txn, job.snapshot), job.reply)).unzip();
         let mut writing = self.writing.lock();
-        let verdicts = match writing.write(&mut txns) {
+        let (turn, verdicts) = match writing.write(&mut txns) {
             Ok(Written { verdicts, made }) => {
                 drop(writing);
-                self.queue.begin_sync(txns.len());
+                let turn = self.queue.begin_sync(txns.len());
                 let durable = made.map(|made| (self.sync(&made), made));
-                self.queue.begin_publish();
-                self.publish(verdicts, durable)
+                self.queue.begin_publish(&turn);
+                (turn, self.publish(verdicts, durable))
             }
             Err(error) => {
                 // Nothing else is under way then, however many groups this becomes.
-                self.queue.begin_sync(txns.len());
-                self.queue.begin_publish();
-                match &txns[..] {
+                let turn = self.queue.begin_sync(txns.len());
+                self.queue.begin_publish(&turn);
+                let verdicts = match &txns[..] {
                     [_] => vec![Err(Refusal::Error(error))],
                     // One member asked for something impossible: alone, each gets its own answer.
                     _ => txns.chunks_mut(1).flat_map(|txn| self.alone(txn, &mut writing)).collect(),
-                }
+                };
+                (turn, verdicts)
             }
         };
-        self.queue.end_publish();
+        self.queue.end_publish(turn);
         deliver(replies.into_iter().zip(verdicts));
     }
 
@@ -149,7 +149,8 @@ impl Committer {
         durable: Option<(Result<Arc<Snapshot>, EngineError>, Made)>,
     ) -> Vec<Verdict> {
         let Some((durable, made)) = durable else { return verdicts };
-        let Ok(snapshot) = durable else {
+        // Behind a group whose sync failed nothing is published, even if it is durable.
+        let Some(snapshot) = durable.ok().filter(|_| self.core.stopped().is_none()) else {
             let unknown = || Err(Refusal::Error(EngineError::Unknown));
             return verdicts.into_iter().map(|verdict| verdict.and(unknown())).collect();
         };

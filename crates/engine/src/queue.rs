@@ -26,6 +26,12 @@ pub(crate) struct Job {
     pub reply: Reply,
 }
 
+/// A group's place in the order of groups.
+pub(crate) struct Turn {
+    group: u64,
+    jobs: usize,
+}
+
 /// Why a transaction was not committed; the key, when somebody else's write was the reason.
 #[derive(Debug)]
 pub(crate) enum Refusal {
@@ -42,7 +48,8 @@ impl From<Refusal> for EngineError {
     }
 }
 
-/// What waits, and who is at work. Each of the three stages has room for one group.
+/// What waits, and who is at work. The first and the last stage have room for one group; in between, as many are
+/// synced at a time as there are threads, and come out in the order in which they went in.
 ///
 /// A thread sleeps until it would find work, and is woken for nothing else: whoever comes out of the last stage
 /// takes what waits by itself, and only a group that can be begun meanwhile is worth a second thread.
@@ -51,10 +58,8 @@ pub(crate) struct Queue {
     state: Mutex<State>,
     /// A group can be taken.
     ready: Condvar,
-    /// The second stage is free.
-    synced: Condvar,
-    /// The third is.
-    published: Condvar,
+    /// The third stage is free for the next group in turn.
+    turn: Condvar,
 }
 
 #[derive(Default)]
@@ -63,16 +68,21 @@ struct State {
     bytes: usize,
     /// A group is in the first stage.
     writing: bool,
-    /// How many are in the second.
+    /// How many transactions are in the second.
     syncing: usize,
     /// A group is in the third.
     publishing: bool,
+    /// Groups that have entered the second stage, and that have left the third.
+    entered: u64,
+    left: u64,
+    /// A thread failed: whose turn it was may never be known.
+    given_up: bool,
     ended: Option<Ended>,
 }
 
 impl State {
     fn is_ready(&self) -> bool {
-        let busy = self.syncing > 0 || self.publishing;
+        let busy = (self.syncing > 0 || self.publishing) && !self.given_up;
         let wanted = if busy && self.ended.is_none() { OVERLAP_JOBS } else { 1 };
         !self.writing && self.jobs.len() >= wanted
     }
@@ -114,46 +124,47 @@ impl Queue {
         Ok(())
     }
 
-    /// From the first stage to the second, as soon as that is free. Nobody overtakes: the first stage is left last.
-    pub fn begin_sync(&self, jobs: usize) {
+    /// From the first stage to the second. Nobody overtakes: whoever comes here first is published first.
+    pub fn begin_sync(&self, jobs: usize) -> Turn {
         let mut state = self.state.lock();
-        while state.syncing > 0 {
-            self.synced.wait(&mut state);
-        }
-        state.syncing = jobs;
+        let turn = Turn { group: state.entered, jobs };
+        state.entered += 1;
+        state.syncing += jobs;
         state.writing = false;
         let ready = state.is_ready();
         drop(state);
         if ready {
             self.ready.notify_one();
         }
+        turn
     }
 
-    /// From the second stage to the third: the disk is free for the next group.
-    pub fn begin_publish(&self) {
+    /// From the second stage to the third, once everybody before has left it.
+    pub fn begin_publish(&self, turn: &Turn) {
         let mut state = self.state.lock();
-        while state.publishing {
-            self.published.wait(&mut state);
+        while state.left != turn.group && !state.given_up {
+            self.turn.wait(&mut state);
         }
         state.publishing = true;
-        state.syncing = 0;
-        drop(state);
-        self.synced.notify_one();
+        state.syncing -= turn.jobs;
     }
 
     /// The caller takes what waits next.
-    pub fn end_publish(&self) {
-        self.state.lock().publishing = false;
-        self.published.notify_one();
+    pub fn end_publish(&self, turn: Turn) {
+        let mut state = self.state.lock();
+        state.publishing = false;
+        state.left = turn.group + 1;
+        drop(state);
+        self.turn.notify_all();
     }
 
-    /// Nobody is in any stage: what waits can be refused.
+    /// Nobody is kept waiting by a thread that failed: what waits can be refused.
     pub fn give_up(&self) {
         let mut state = self.state.lock();
-        (state.writing, state.syncing, state.publishing) = (false, 0, false);
+        state.given_up = true;
+        state.writing = false;
         self.ready.notify_all();
-        self.synced.notify_all();
-        self.published.notify_all();
+        self.turn.notify_all();
     }
 
     pub fn end(&self, how: Ended) {
@@ -230,29 +241,48 @@ mod tests {
     }
 
     #[test]
-    fn each_stage_has_room_for_one_group() {
+    fn one_is_written_at_a_time_and_none_is_published_before_its_turn() {
         let queue = Queue::default();
         push(&queue, 3);
         assert_eq!(take(&queue), Some(3));
         push(&queue, OVERLAP_JOBS);
         assert_eq!(take(&queue), None, "the first stage is taken");
-        queue.begin_sync(3);
+        let first = queue.begin_sync(3);
         assert_eq!(take(&queue), Some(OVERLAP_JOBS));
+        let second = queue.begin_sync(OVERLAP_JOBS);
+        assert_eq!(queue.state.lock().syncing, 3 + OVERLAP_JOBS, "both at a time");
         std::thread::scope(|scope| {
-            let second = scope.spawn(|| queue.begin_sync(OVERLAP_JOBS));
-            assert!(!second.is_finished() && queue.state.lock().writing);
-            queue.begin_publish();
-            second.join().expect("goes on");
+            // It is durable sooner.
+            let later = scope.spawn(|| queue.begin_publish(&second));
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(!later.is_finished());
+            queue.begin_publish(&first);
+            assert!(!later.is_finished());
+            queue.end_publish(first);
+            later.join().expect("goes on");
         });
-        assert_eq!(queue.state.lock().syncing, OVERLAP_JOBS);
+        queue.end_publish(second);
+        let state = queue.state.lock();
+        assert_eq!((state.syncing, state.publishing, state.left), (0, false, 2));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_failed() {
+        let queue = Queue::default();
+        push(&queue, 1);
+        assert_eq!(take(&queue), Some(1));
+        let _failed = queue.begin_sync(1);
+        push(&queue, OVERLAP_JOBS);
+        assert_eq!(take(&queue), Some(OVERLAP_JOBS));
+        let second = queue.begin_sync(OVERLAP_JOBS);
         std::thread::scope(|scope| {
-            let second = scope.spawn(|| queue.begin_publish());
-            assert!(!second.is_finished() && queue.state.lock().syncing > 0);
-            queue.end_publish();
-            second.join().expect("goes on");
+            let later = scope.spawn(|| queue.begin_publish(&second));
+            queue.give_up();
+            later.join().expect("goes on");
         });
-        assert!(queue.state.lock().publishing);
-        queue.end_publish();
+        queue.end_publish(second);
+        push(&queue, 1);
+        assert_eq!(take(&queue), Some(1), "to be refused");
     }
 
     #[test]
@@ -260,11 +290,11 @@ mod tests {
         let queue = Queue::default();
         push(&queue, 1);
         assert_eq!(take(&queue), Some(1));
-        queue.begin_sync(1);
-        queue.begin_publish();
+        let turn = queue.begin_sync(1);
+        queue.begin_publish(&turn);
         push(&queue, OVERLAP_JOBS - 1);
         assert_eq!(take(&queue), None, "nobody else is worth waking");
-        queue.end_publish();
+        queue.end_publish(turn);
         assert_eq!(take(&queue), Some(OVERLAP_JOBS - 1));
     }
 
@@ -273,16 +303,16 @@ mod tests {
         let queue = Queue::default();
         push(&queue, 16);
         assert_eq!(take(&queue), Some(16));
-        queue.begin_sync(16);
+        let first = queue.begin_sync(16);
         push(&queue, OVERLAP_JOBS - 1);
         assert_eq!(take(&queue), None);
         push(&queue, 49 - OVERLAP_JOBS);
         assert_eq!(take(&queue), Some(32), "as many as will be left behind and in the sync");
-        queue.begin_publish();
-        queue.end_publish();
-        queue.begin_sync(32);
-        queue.begin_publish();
-        queue.end_publish();
+        let second = queue.begin_sync(32);
+        for turn in [first, second] {
+            queue.begin_publish(&turn);
+            queue.end_publish(turn);
+        }
         assert_eq!(take(&queue), Some(16), "nothing is under way: all");
     }
 
@@ -291,7 +321,7 @@ mod tests {
         let queue = Queue::default();
         push(&queue, 1);
         assert_eq!(take(&queue), Some(1));
-        queue.begin_sync(1);
+        let _turn = queue.begin_sync(1);
         push(&queue, 1);
         queue.end(Ended::Closed);
         assert_eq!(take(&queue), Some(1), "one is enough");

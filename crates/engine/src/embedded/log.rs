@@ -4,35 +4,87 @@
 //! write (its buffers are empty when a batch returns), and the file is synced here, through a handle of our own:
 //! a sync makes durable what was written to the file through any handle.
 //!
+//! Several groups may be synced at a time, each through a handle that nobody else uses meanwhile. The system tells
+//! each handle once that writing to the disk failed, also when somebody else's sync was the reason to write. So whoever
+//! is told that all is well can count on it.
+//!
 //! The log goes on in a file with the next number now and then. fjall syncs the old file, then makes the new
 //! one, then syncs the directory, and writes nothing in between. So a batch that was written before the call is
 //! either in a file that is durable already, or in the newest there is.
 
 use super::journal::{journals, next};
+use parking_lot::Mutex;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// As many as the committer has threads.
+const HANDLES: usize = 2;
+
 pub(super) struct Log {
+    /// Looked for at every sync, by whichever handle: so that none that rested meanwhile holds on to a file that is
+    /// long gone.
+    newest: Mutex<PathBuf>,
+    handles: [Mutex<Handle>; HANDLES],
+}
+
+struct Handle {
     path: PathBuf,
     file: File,
 }
 
 impl Log {
     pub fn open(dir: &Path) -> io::Result<Self> {
-        let path = journals(dir)?.pop().ok_or(io::ErrorKind::NotFound)?;
-        let file = handle(&path)?;
-        Ok(Self { path, file })
+        let newest = journals(dir)?.pop().ok_or(io::ErrorKind::NotFound)?;
+        let handle = || Handle::open(newest.clone()).map(Mutex::new);
+        Ok(Self { handles: [handle()?, handle()?], newest: Mutex::new(newest) })
     }
 
-    pub fn sync(&mut self) -> io::Result<()> {
-        while let Some(next) = next(&self.path)? {
-            *self = Self { file: handle(&next)?, path: next };
+    pub fn sync(&self) -> io::Result<()> {
+        let newest = self.newest()?;
+        let free = self.handles.iter().find_map(|handle| handle.try_lock());
+        let mut handle = free.unwrap_or_else(|| self.handles[0].lock());
+        if handle.path != newest {
+            *handle = Handle::open(newest)?;
         }
-        self.file.sync_data()
+        handle.file.sync_data()
+    }
+
+    fn newest(&self) -> io::Result<PathBuf> {
+        let mut newest = self.newest.lock();
+        while let Some(next) = next(&newest)? {
+            *newest = next;
+        }
+        Ok(newest.clone())
     }
 }
 
-fn handle(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).open(path)
+impl Handle {
+    fn open(path: PathBuf) -> io::Result<Self> {
+        let file = OpenOptions::new().write(true).open(&path)?;
+        Ok(Self { path, file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_that_rested_goes_on_in_the_newest_file() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = |number: u64| dir.path().join(format!("{number}.jnl"));
+        File::create(at(3)).expect("a file");
+        let log = Log::open(dir.path()).expect("opens");
+        for number in 4..7 {
+            File::create(at(number)).expect("a file");
+            log.sync().expect("syncs");
+            std::fs::remove_file(at(number - 1)).expect("removes");
+        }
+        assert_eq!(log.handles[0].lock().path, at(6));
+        assert_eq!(log.handles[1].lock().path, at(3), "nobody has used it");
+        let _busy = log.handles[0].lock();
+        log.sync().expect("syncs");
+        assert_eq!(log.handles[1].lock().path, at(6));
+    }
 }

@@ -117,7 +117,7 @@ impl Spaces {
 
 pub(crate) struct Embedded {
     spaces: Arc<Spaces>,
-    log: Mutex<Log>,
+    log: Log,
     /// Held while the log is written, and only then.
     ahead: Mutex<Ahead>,
     retired: Mutex<Retired>,
@@ -140,7 +140,7 @@ impl Embedded {
         let id = noted.id;
         Self {
             spaces,
-            log: Mutex::new(log),
+            log,
             ahead: Mutex::new(ahead),
             retired: Mutex::new(Retired::new()),
             id,
@@ -179,7 +179,7 @@ impl Embedded {
     }
 
     pub fn sync(&self) -> Result<(), EngineError> {
-        self.log.lock().sync().map_err(|error| {
+        self.log.sync().map_err(|error| {
             tracing::error!(%error, "the log could not be synced");
             EngineError::Unknown
         })

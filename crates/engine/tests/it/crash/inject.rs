@@ -54,7 +54,8 @@ fn after_any_failed_call_a_restart_finds_what_was_acknowledged() {
     let stopped = outcomes.iter().filter(|outcome| matches!(outcome, Ok(End::Stopped))).count();
     let not_opened = outcomes.iter().filter(|outcome| matches!(outcome, Ok(End::NotOpened))).count();
     println!("{total} lives: {stopped} stopped by the failure, {not_opened} not begun");
-    assert!(stopped > total / 4, "{stopped} of {total}");
+    // Opening has a thread of its own, whose calls are counted apart.
+    assert!(stopped > total / 5 && not_opened > total / 5, "{stopped} and {not_opened} of {total}");
 }
 
 #[derive(Debug)]
