@@ -84,8 +84,7 @@ fn compare(service: Service, run: &Run, wanted: &[Workload], client: &Runtime) -
         for _ in 0..turns {
             for (server, total) in suited.iter().zip(&mut totals) {
                 let scene = Scene { server, all: &servers, run: turn };
-                let measured = client
-                    .block_on(workload.run(&scene))
+                let measured = undisturbed(*workload, &scene, client)
                     .map_err(|error| format!("{} on {}: {error}", workload.name(), server.kind()))?;
                 *total = Some(match total.take() {
                     Some(before) => before.and(measured),
@@ -98,4 +97,23 @@ fn compare(service: Service, run: &Run, wanted: &[Workload], client: &Runtime) -
         }
     }
     Ok(report)
+}
+
+/// The bars are meant for a quiet machine. A turn in which the host took the processors away is repeated, whichever
+/// server's it is, and the least disturbed counts.
+fn undisturbed(workload: Workload, scene: &Scene<'_>, client: &Runtime) -> Outcome<Measured> {
+    /// Cores.
+    const STOLEN: f64 = 0.02;
+    const TURNS: usize = 5;
+    let mut best = client.block_on(workload.run(scene))?;
+    for _ in 1..TURNS {
+        if best.cost.stolen <= STOLEN || !workload.is_repeatable() {
+            break;
+        }
+        let again = client.block_on(workload.run(scene))?;
+        if again.cost.stolen < best.cost.stolen {
+            best = again;
+        }
+    }
+    Ok(best)
 }

@@ -12,6 +12,7 @@ pub struct Meter {
     cpu: f64,
     own: f64,
     machine: f64,
+    stolen: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct Cost {
     pub client_cpu: f64,
     /// Cores that others kept busy meanwhile, the kernel's own threads among them.
     pub others: f64,
+    /// Cores that the host of a virtual machine took away meanwhile; among the others.
+    pub stolen: f64,
     /// Resident memory of the server at the end, in MiB.
     pub resident: f64,
 }
@@ -36,6 +39,7 @@ impl Cost {
             cpu: self.cpu + next.cpu,
             client_cpu: self.client_cpu + next.client_cpu,
             others: (self.others * self.seconds + next.others * next.seconds) / seconds,
+            stolen: (self.stolen * self.seconds + next.stolen * next.seconds) / seconds,
             resident: next.resident,
         }
     }
@@ -48,6 +52,7 @@ impl Meter {
             cpu: cpu_seconds(process),
             own: cpu_seconds(std::process::id()),
             machine: machine_seconds(),
+            stolen: stolen_seconds(),
             began: Instant::now(),
         }
     }
@@ -62,6 +67,7 @@ impl Meter {
             cpu,
             client_cpu,
             others: ((machine - cpu - client_cpu) / seconds).max(0.0),
+            stolen: (stolen_seconds() - self.stolen) / seconds,
             resident: resident(self.process),
         }
     }
@@ -77,16 +83,19 @@ fn cpu_seconds(process: u32) -> f64 {
 
 /// Everything but idle and waiting for the disk.
 fn machine_seconds() -> f64 {
+    machine().enumerate().filter(|(at, _)| !matches!(at, 3 | 4)).map(|(_, seconds)| seconds).sum()
+}
+
+fn stolen_seconds() -> f64 {
+    machine().nth(7).unwrap_or_default()
+}
+
+/// Seconds of all cores: user, nice, system, idle, waiting for the disk, two kinds of interrupts, stolen.
+fn machine() -> impl Iterator<Item = f64> {
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     let line = stat.lines().next().unwrap_or_default();
-    let busy = line
-        .split_whitespace()
-        .skip(1)
-        .take(8)
-        .enumerate()
-        .filter(|(at, _)| !matches!(at, 3 | 4))
-        .filter_map(|(_, ticks)| ticks.parse::<f64>().ok());
-    busy.sum::<f64>() / TICKS_PER_SECOND
+    let ticks = line.split_whitespace().skip(1).take(8).map(|ticks| ticks.parse::<f64>().unwrap_or_default());
+    ticks.map(|ticks| ticks / TICKS_PER_SECOND).collect::<Vec<_>>().into_iter()
 }
 
 fn resident(process: u32) -> f64 {

@@ -80,6 +80,21 @@ impl Workload {
         }
     }
 
+    /// Whether a turn leaves the server as it was, but for some blobs, and takes no longer than it is measured.
+    pub fn is_repeatable(self) -> bool {
+        matches!(
+            self,
+            Self::Blob(
+                Blob::Put(_)
+                    | Blob::Get(_)
+                    | Blob::GetProperties
+                    | Blob::PutIfMatch
+                    | Blob::CompareAndSwap
+                    | Blob::LeaseCycle
+            )
+        )
+    }
+
     pub async fn run(self, scene: &Scene<'_>) -> Outcome<Measured> {
         match self {
             Self::Blob(blob) => blob.run(scene).await,
