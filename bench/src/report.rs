@@ -30,7 +30,8 @@ impl Report {
             Service::Table => format!("tables of {} entities queried", run.partition),
         };
         let heading = format!(
-            "{} connections, {} s each, durable; {stored}; `~`: others kept more than {NOISE} cores busy",
+            "{} connections, {} s each, durable; {stored}; short turns that the host disturbed were repeated; \
+             `~`: others kept more than {NOISE} cores busy",
             run.connections, run.seconds
         );
         Self { heading, lines: Vec::new() }

@@ -28,15 +28,14 @@ pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> std::io
 
 /// Runs this here and now, but all threads that it starts give way to others. Nobody may raise the priority of a
 /// thread again, so this one cannot lower its own.
-pub(super) fn starting_threads<T: Send>(start: impl FnOnce() -> T + Send) -> T {
-    let lowered = std::thread::scope(|scope| {
-        let thread = scope.spawn(|| {
+pub(super) fn starting_threads<T: Send>(start: impl FnOnce() -> T + Send) -> std::io::Result<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, || {
             give_way();
             start()
-        });
-        thread.join()
-    });
-    lowered.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })?;
+        Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -59,7 +58,7 @@ mod tests {
         assert_eq!(of.recv().expect("runs"), lowered);
         let thread =
             starting_threads(|| std::thread::spawn(move || other.send(priority()).expect("the test waits")));
-        thread.join().expect("ends");
+        thread.expect("starts").join().expect("ends");
         assert_eq!(of.recv().expect("runs"), lowered);
         assert_eq!(priority(), before);
     }

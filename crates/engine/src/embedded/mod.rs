@@ -83,7 +83,7 @@ impl Spaces {
             .max_journaling_size(64 << 20)
             // Marks must be found in the raw log.
             .journal_compression(CompressionType::None);
-        let db = background::starting_threads(|| builder.open())?;
+        let db = background::starting_threads(|| builder.open())??;
         let create = |memtable: u64, block: u32| {
             move || {
                 KeyspaceCreateOptions::default()

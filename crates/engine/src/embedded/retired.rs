@@ -64,7 +64,6 @@ fn free(from: &Receiver<Memtable>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc::sync_channel;
     use std::time::Instant;
 
     const LONG: Duration = Duration::from_secs(10);
@@ -79,13 +78,19 @@ mod tests {
         }
     }
 
-    #[test]
-    fn freed_by_its_thread_once_nobody_else_has_it() {
-        let retired = Retired::new();
+    /// Rows that a reader still has, given to the thread; and who frees them.
+    fn given(retired: &Retired) -> (Memtable, Receiver<Option<String>>) {
         let (freed, by) = channel();
         let rows: Memtable = Arc::new(Rows(freed));
         let reader = rows.clone();
         retired.to.as_ref().expect("a thread").send(rows).expect("is there");
+        (reader, by)
+    }
+
+    #[test]
+    fn freed_by_its_thread_once_nobody_else_has_it() {
+        let retired = Retired::new();
+        let (reader, by) = given(&retired);
         assert!(by.recv_timeout(3 * LOOK).is_err(), "somebody reads it");
         drop(reader);
         assert_eq!(by.recv_timeout(LONG).expect("freed").as_deref(), Some("memtables"));
@@ -94,17 +99,9 @@ mod tests {
     #[test]
     fn what_is_held_at_the_end_is_let_go() {
         let retired = Retired::new();
-        let (freed, by) = channel();
-        let rows: Memtable = Arc::new(Rows(freed));
-        let reader = rows.clone();
-        retired.to.as_ref().expect("a thread").send(rows).expect("is there");
+        let (reader, by) = given(&retired);
         drop(retired);
-        let (done, wait) = sync_channel(1);
-        std::thread::spawn(move || {
-            drop(reader);
-            done.send(()).expect("the test waits");
-        });
-        wait.recv_timeout(LONG).expect("ends");
+        drop(reader);
         by.recv_timeout(LONG).expect("freed");
     }
 
