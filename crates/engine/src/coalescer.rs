@@ -1,16 +1,16 @@
 //! The committer: turns whatever waits into atomic, durable groups.
 //!
 //! A group passes through three stages: it is written ([`Writing`]: judged, and put into the log), made durable, then
-//! published and answered. One is written at a time, and one is published at a time, in the same order. Two threads
-//! carry a group each, so one is written, and synced, while the disk is busy with the one before it, if enough wait
-//! for it to pay. At most two groups are ever written and not yet durable; the recovery of the log counts on that.
+//! published and answered. One is written at a time, and one is published at a time, in the same order. [`GROUPS`]
+//! threads carry a group each, so one is written, and synced, while the disk is busy with those before it, if enough
+//! wait for it to pay. No more are ever written and not yet durable; the recovery of the log counts on that.
 //!
 //! A refused member learns of the refusal only after the group is published, so that its next reading sees
 //! the winner.
 
 use crate::core::Core;
 use crate::error::EngineError;
-use crate::queue::{Ended, Job, Queue, Refusal, Taken};
+use crate::queue::{Ended, GROUPS, Job, Queue, Refusal, Taken};
 use crate::reply::{Verdict, deliver};
 use crate::store::Snapshot;
 use crate::writing::{Made, Writing, Written, refuse_all};
@@ -48,16 +48,18 @@ impl Committer {
     /// Runs until the queue ends. True after a clean stop.
     pub fn run(&self) -> bool {
         let closed = std::thread::scope(|scope| {
-            // One thread for each stage. Where there is no second one, the first does all.
+            // Where there are no others, the first does all.
             let name = std::thread::current().name().unwrap_or("committer").to_owned();
-            let second = std::thread::Builder::new().name(name).spawn_scoped(scope, || self.work());
+            let another =
+                || std::thread::Builder::new().name(name.clone()).spawn_scoped(scope, || self.work());
+            let others: Vec<_> = (1..GROUPS).map_while(|_| another().ok()).collect();
             let closed = self.work();
-            closed && second.map_or(true, |second| second.join().unwrap_or(false))
+            others.into_iter().fold(closed, |closed, other| other.join().unwrap_or(false) && closed)
         });
         closed && self.note(true)
     }
 
-    /// Takes each group it gets through both stages. True when the engine was closed.
+    /// Takes each group it gets through all stages. True when the engine was closed.
     fn work(&self) -> bool {
         let _guard = StopOnPanic(self);
         loop {
@@ -164,6 +166,8 @@ impl Committer {
         }
         self.core.store.show(&group);
         self.core.published.set(snapshot);
+        // Before the winner hears of it: who waited longer is then the first to try.
+        self.core.crowd.wrote(group.writes.iter().map(|(_, write)| write.key()));
         // After publishing: who pins first and then opens a reader never sees a chunk that is already given back.
         self.core.extents.committed(&publish, &release, under_way);
         self.notes.lock().due = true;
@@ -178,7 +182,7 @@ impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.core.stop("the committer failed");
-            // What waits is refused by the other thread.
+            // What waits is refused by the other threads.
             self.0.queue.give_up();
         }
     }

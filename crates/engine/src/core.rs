@@ -1,6 +1,7 @@
 //! What the engine's handles, its readers and its committer share.
 
 use crate::clock::EngineClock;
+use crate::crowd::Crowd;
 use crate::error::EngineError;
 use crate::extent::{Extents, Rows};
 use crate::host::Host;
@@ -21,6 +22,7 @@ pub(crate) struct Core {
     pub published: Arc<Published>,
     pub recent: Mutex<Recent>,
     pub groups: AtomicU64,
+    pub crowd: Crowd,
     stopped: OnceLock<&'static str>,
 }
 
@@ -41,6 +43,7 @@ impl Core {
             published,
             recent: Mutex::new(recent),
             groups: AtomicU64::new(0),
+            crowd: Crowd::default(),
             stopped: OnceLock::new(),
         }
     }

@@ -3,8 +3,8 @@
 //! Of many who write one key under a condition on what they read, one wins and all others are told so at once;
 //! they read again and race again, each time to the same end. With sixteen, fifteen of sixteen requests are then
 //! work for nothing, and they delay the winner. So when more than a few lose at the same time, the others hear of
-//! it one after another, first come first served: with each commit on the key a few. When the line stands still,
-//! because nobody writes the key any more, all leave it.
+//! it one after another, first come first served: with each group of commits that writes the key one. When the line
+//! stands still, because nobody writes the key any more, all leave it.
 //!
 //! Nothing depends on it: who is let go decides anew, on a fresh snapshot.
 
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// Losers of the same time who are let go at once; and how many each commit lets go.
+/// Losers of the same time who are let go at once.
 const AT_ONCE: usize = 2;
 /// How long "the same time" is.
 const WHILE: Duration = Duration::from_millis(1);
@@ -42,16 +42,6 @@ struct Place {
     waiting: VecDeque<oneshot::Sender<()>>,
     /// When a commit last let somebody go.
     moved: Option<Instant>,
-}
-
-/// Some keys, as the set of their places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Places(u64);
-
-impl Places {
-    pub fn of<'a>(keys: impl Iterator<Item = &'a Key>) -> Self {
-        Self(keys.fold(0, |places, key| places | 1 << place(key)))
-    }
 }
 
 fn place(key: &Key) -> usize {
@@ -104,9 +94,13 @@ impl Crowd {
         Some(go)
     }
 
-    /// A commit has written here.
-    pub fn wrote(&self, places: Places) {
-        let mut places = self.waited_at.load(Ordering::Relaxed) & places.0;
+    /// These keys have been written, for all to see.
+    pub fn wrote<'a>(&self, keys: impl Iterator<Item = &'a Key>) {
+        let waited_at = self.waited_at.load(Ordering::Relaxed);
+        if waited_at == 0 {
+            return;
+        }
+        let mut places = waited_at & keys.fold(0, |places, key| places | 1 << place(key));
         while places != 0 {
             let at = places.trailing_zeros() as usize;
             places &= places - 1;
@@ -118,11 +112,10 @@ impl Crowd {
         let Some(place) = self.places.get(at) else { return };
         let mut place = place.lock();
         place.moved = Some(Instant::now());
-        let mut released = 0;
-        while released < AT_ONCE
-            && let Some(next) = place.waiting.pop_front()
-        {
-            released += usize::from(next.send(()).is_ok());
+        while let Some(next) = place.waiting.pop_front() {
+            if next.send(()).is_ok() {
+                break;
+            }
         }
         if place.waiting.is_empty() {
             self.waited_at.fetch_and(!(1 << at), Ordering::Relaxed);
@@ -142,10 +135,6 @@ mod tests {
         lost.poll(&mut Context::from_waker(Waker::noop())).is_ready()
     }
 
-    fn written() -> Places {
-        Places::of(std::iter::once(&KEY))
-    }
-
     #[tokio::test]
     async fn a_few_losers_do_not_wait() {
         let crowd = Crowd::default();
@@ -161,21 +150,21 @@ mod tests {
         for _ in 0..AT_ONCE {
             crowd.lost(&KEY).await;
         }
-        let mut waiting: Vec<_> = (0..=AT_ONCE).map(|_| Box::pin(crowd.lost(&KEY))).collect();
+        let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(crowd.lost(&KEY))).collect();
         for one in &mut waiting {
             assert!(!is_let_go(one.as_mut()));
         }
         let elsewhere = (0..).map(|n: u32| Key::from(n.to_be_bytes().to_vec()));
-        let elsewhere = elsewhere.map(|key| Places::of([key].iter())).find(|places| *places != written());
-        crowd.wrote(elsewhere.expect("another place"));
+        let elsewhere = { elsewhere }.find(|key| place(key) != place(&KEY)).expect("another place");
+        crowd.wrote([&elsewhere].into_iter());
         assert!(!is_let_go(waiting[0].as_mut()), "another key");
-        crowd.wrote(written());
-        for one in &mut waiting[..AT_ONCE] {
-            assert!(is_let_go(one.as_mut()));
-        }
-        assert!(!is_let_go(waiting[AT_ONCE].as_mut()));
-        crowd.wrote(written());
-        assert!(is_let_go(waiting[AT_ONCE].as_mut()));
+        crowd.wrote([&elsewhere, &KEY].into_iter());
+        assert!(is_let_go(waiting[0].as_mut()));
+        assert!(!is_let_go(waiting[1].as_mut()));
+        // Who left is passed over.
+        drop(waiting.remove(1));
+        crowd.wrote([&KEY, &KEY].into_iter());
+        assert!(is_let_go(waiting[1].as_mut()));
     }
 
     #[tokio::test]

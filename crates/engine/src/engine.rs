@@ -42,7 +42,6 @@ struct Inner {
     core: Arc<Core>,
     queue: Arc<Queue>,
     fifo: Arc<Fifo>,
-    crowd: Crowd,
     /// Set when the committer has ended; true after a clean stop.
     ended: watch::Receiver<Option<bool>>,
     committer: Option<JoinHandle<()>>,
@@ -82,16 +81,7 @@ impl Engine {
         };
         let waiting = queue.clone();
         core.extents.start_collector(Arc::new(move |copies| commit_copies(&waiting, copies)));
-        Self {
-            inner: Arc::new(Inner {
-                core,
-                queue,
-                fifo: Arc::default(),
-                crowd: Crowd::default(),
-                ended,
-                committer,
-            }),
-        }
+        Self { inner: Arc::new(Inner { core, queue, fifo: Arc::default(), ended, committer }) }
     }
 
     /// A snapshot of everything committed.
@@ -194,7 +184,7 @@ impl Engine {
     }
 
     pub(crate) fn crowd(&self) -> &Crowd {
-        &self.inner.crowd
+        &self.inner.core.crowd
     }
 
     pub(crate) fn random(&self) -> &Random {

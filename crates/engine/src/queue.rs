@@ -8,6 +8,9 @@ use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+/// So many groups are under way at a time, each carried by a thread. Of these, the recovery of the log must expect
+/// that all were written and none is durable.
+pub(crate) const GROUPS: usize = 3;
 /// A group takes what waits, up to these.
 const GROUP_JOBS: usize = 1_024;
 const GROUP_BYTES: usize = 1 << 20;
@@ -52,7 +55,7 @@ impl From<Refusal> for EngineError {
 /// synced at a time as there are threads, and come out in the order in which they went in.
 ///
 /// A thread sleeps until it would find work, and is woken for nothing else: whoever comes out of the last stage
-/// takes what waits by itself, and only a group that can be begun meanwhile is worth a second thread.
+/// takes what waits by itself, and only a group that can be begun meanwhile is worth another thread.
 #[derive(Default)]
 pub(crate) struct Queue {
     state: Mutex<State>,
@@ -192,8 +195,8 @@ impl Queue {
         }
         let mut bytes = 0;
         let mut count = 0;
-        // Two groups under way are about alike, so that neither stage rests while the other is at a long one.
-        let share = (state.jobs.len() + state.syncing).div_ceil(2).max(OVERLAP_JOBS);
+        // Groups under way are about alike, so that no stage rests while another is at a long one.
+        let share = (state.jobs.len() + state.syncing).div_ceil(GROUPS).max(OVERLAP_JOBS);
         let most = if state.syncing > 0 { share.min(GROUP_JOBS) } else { GROUP_JOBS };
         for job in state.jobs.iter().take(most) {
             if count > 0 && bytes + job.size > GROUP_BYTES {
@@ -299,21 +302,23 @@ mod tests {
     }
 
     #[test]
-    fn few_wait_for_the_sync_and_many_are_halved() {
+    fn few_wait_for_the_sync_and_many_are_shared_out() {
         let queue = Queue::default();
         push(&queue, 16);
         assert_eq!(take(&queue), Some(16));
         let first = queue.begin_sync(16);
         push(&queue, OVERLAP_JOBS - 1);
         assert_eq!(take(&queue), None);
-        push(&queue, 49 - OVERLAP_JOBS);
-        assert_eq!(take(&queue), Some(32), "as many as will be left behind and in the sync");
-        let second = queue.begin_sync(32);
-        for turn in [first, second] {
+        push(&queue, 47 - OVERLAP_JOBS);
+        assert_eq!(take(&queue), Some(21), "a third of all there is");
+        let second = queue.begin_sync(21);
+        assert_eq!(take(&queue), Some(21));
+        let third = queue.begin_sync(21);
+        for turn in [first, second, third] {
             queue.begin_publish(&turn);
             queue.end_publish(turn);
         }
-        assert_eq!(take(&queue), Some(16), "nothing is under way: all");
+        assert_eq!(take(&queue), Some(4), "nothing is under way: all");
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! The only retry loop.
 
-use crate::crowd::Places;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::queue::Refusal;
 use crate::reader::Reader;
-use crate::txn::{Outcome, Plan, Txn, TxnId, Write};
+use crate::txn::{Outcome, Plan, Txn, TxnId};
 use std::time::{Duration, Instant};
 
 /// Lost races before a transaction waits in line for the key that it lost on.
@@ -50,13 +49,9 @@ impl Engine {
                 deadline,
             };
             let snapshot = reader.stamp().version;
-            let places = Places::of(txn.writes.iter().map(Write::key));
             drop(reader);
             match self.submit(txn, Some(snapshot)).await {
-                Ok(_) => {
-                    self.crowd().wrote(places);
-                    return Ok(output);
-                }
+                Ok(_) => return Ok(output),
                 Err(Refusal::Conflict(key)) => {
                     lost += 1;
                     match lost {

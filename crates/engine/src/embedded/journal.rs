@@ -3,15 +3,15 @@
 //! The log's own recovery stops at the first damage, cuts the file there and goes on as if nothing had
 //! been behind it; other damage makes it refuse to open at all, even when only the last, never
 //! acknowledged batch is torn. So this reads the log first, and tells the two cases apart:
-//! - at most two groups stand behind the damage: they were being written when the machine stopped. They
+//! - no more groups stand behind the damage than are ever under way ([`GROUPS`]): they were being written when the machine stopped. They
 //!   were not acknowledged, or their loss shows in the superblock. They are cut off.
-//! - more than two: a group is begun only after the last but one before it is durable (see the committer), so
-//!   something durable is damaged. Nothing is changed, and the directory is not opened.
+//! - more: something durable is damaged. Nothing is changed, and the directory is not opened.
 //!
 //! The format is that of fjall 3.1.13 (its `journal` module), which is pinned for this reason.
 
 use super::marker::{self, Marker};
 use crate::limits::OWN;
+use crate::queue::GROUPS;
 use rustix::fs::SeekFrom;
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -28,8 +28,6 @@ const LONGEST: u32 = 16 << 20;
 const PIECE: usize = 1 << 20;
 /// fjall's own sequence numbers never come this far; the top bit it keeps for itself.
 const END_OF_ORDER: u64 = 1 << 62;
-/// So many groups may be written and not yet durable.
-const UNSYNCED_GROUPS: usize = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Inspected {
@@ -84,7 +82,7 @@ pub(super) fn inspect(dir: &Path, id: u128) -> Result<Inspected, InspectError> {
         }
     }
     let Some((path, at, behind)) = damage else { return Ok(inspected) };
-    if behind.len() > UNSYNCED_GROUPS {
+    if behind.len() > GROUPS {
         return Err(InspectError::Damaged { path, at, groups: behind.len() });
     }
     inspected.torn = Some(Torn { path, at, group: behind.first().copied() });

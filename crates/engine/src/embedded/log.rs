@@ -13,19 +13,17 @@
 //! either in a file that is durable already, or in the newest there is.
 
 use super::journal::{journals, next};
+use crate::queue::GROUPS;
 use parking_lot::Mutex;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// As many as the committer has threads.
-const HANDLES: usize = 2;
-
 pub(super) struct Log {
     /// Looked for at every sync, by whichever handle: so that none that rested meanwhile holds on to a file that is
     /// long gone.
     newest: Mutex<PathBuf>,
-    handles: [Mutex<Handle>; HANDLES],
+    handles: Vec<Mutex<Handle>>,
 }
 
 struct Handle {
@@ -36,8 +34,9 @@ struct Handle {
 impl Log {
     pub fn open(dir: &Path) -> io::Result<Self> {
         let newest = journals(dir)?.pop().ok_or(io::ErrorKind::NotFound)?;
-        let handle = || Handle::open(newest.clone()).map(Mutex::new);
-        Ok(Self { handles: [handle()?, handle()?], newest: Mutex::new(newest) })
+        let handles =
+            (0..GROUPS).map(|_| Handle::open(newest.clone()).map(Mutex::new)).collect::<io::Result<_>>()?;
+        Ok(Self { handles, newest: Mutex::new(newest) })
     }
 
     pub fn sync(&self) -> io::Result<()> {

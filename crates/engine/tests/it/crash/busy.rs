@@ -1,5 +1,5 @@
-//! The power goes while several writers are at work: groups of many, and one being written while the one before
-//! it is synced.
+//! The power goes while several writers are at work: groups of many, and one being written while those before it
+//! are synced.
 
 use super::cut::cut_everywhere;
 use super::{DIR, say, script, strace};
@@ -8,9 +8,11 @@ use lazuli_engine::{ChunkId, Engine, EngineError, Plan};
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
 
-/// Enough that a group is begun while another is synced.
-const WRITERS: usize = 36;
+/// Enough that a group is begun while two others are synced.
+const WRITERS: usize = 64;
 const TURNS: usize = 2;
+/// Few: chunks are synced while their group is written, so none comes up behind it.
+const CHUNK_EVERY: usize = 32;
 
 #[test]
 fn a_crash_among_many_writers_keeps_each_ones_last() {
@@ -18,7 +20,7 @@ fn a_crash_among_many_writers_keeps_each_ones_last() {
         return;
     }
     // Slow syncs, so that the next group is written during each.
-    let slow = ["-e", "inject=fdatasync:delay_enter=3000"];
+    let slow = ["-e", "inject=fdatasync:delay_enter=10000"];
     let tried = cut_everywhere("crash::busy::child", &slow, judge);
     let acks = tried.disk.said.lines().filter(|line| line.starts_with("ack ")).count();
     assert_eq!(acks, WRITERS * TURNS, "the life ended early: {}", tried.disk.said);
@@ -56,7 +58,7 @@ fn runtime() -> Runtime {
 
 /// One turn: two values that must agree, in different tables, and for some writers a chunk that replaces the last.
 async fn write(engine: &Engine, writer: usize, turn: usize) -> Result<(), EngineError> {
-    let written = match writer % 6 {
+    let written = match writer % CHUNK_EVERY {
         1.. => None,
         0 => Some(engine.extents().write(chunk(writer, turn)).await?),
     };
@@ -66,7 +68,7 @@ async fn write(engine: &Engine, writer: usize, turn: usize) -> Result<(), Engine
             let mut plan = Plan::new(());
             plan.put(format!("k/{writer}"), turn.to_string());
             // Long, so that a group takes several writes and can be torn between them.
-            plan.put(format!("~w/{writer}"), format!("{turn:<2500}"));
+            plan.put(format!("~w/{writer}"), format!("{turn:<600}"));
             if let Some(written) = written {
                 let key = Bytes::from(format!("c/{writer}"));
                 plan.release.extend(reader.get(key.clone()).await?.map(|old| id(&old.value)));
@@ -114,7 +116,7 @@ async fn turn_of(engine: &Engine, writer: usize) -> Result<usize, String> {
         let turn = value.map(|value| String::from_utf8_lossy(&value).trim().parse::<usize>());
         turns.push(turn.transpose().map_err(|error| error.to_string())?.unwrap_or(0));
     }
-    if writer.is_multiple_of(6) {
+    if writer.is_multiple_of(CHUNK_EVERY) {
         let row = reader.get(Bytes::from(format!("c/{writer}"))).await.map_err(text)?;
         turns.push(match row {
             None => 0,
