@@ -7,11 +7,11 @@ use std::sync::Mutex;
 
 /// Which calls fail. strace counts them for each thread by itself, and the committer has several that take turns.
 const CALLS: [(&str, usize); 7] = [
-    ("fdatasync", 16),
+    ("fdatasync", 40),
     ("fsync", 40),
     ("pwritev", 30),
     ("pwrite64", 6),
-    ("write", 70),
+    ("write", 150),
     ("renameat,rename", 8),
     ("fallocate,ftruncate", 6),
 ];
@@ -54,8 +54,8 @@ fn after_any_failed_call_a_restart_finds_what_was_acknowledged() {
     let stopped = outcomes.iter().filter(|outcome| matches!(outcome, Ok(End::Stopped))).count();
     let not_opened = outcomes.iter().filter(|outcome| matches!(outcome, Ok(End::NotOpened))).count();
     println!("{total} lives: {stopped} stopped by the failure, {not_opened} not begun");
-    // Opening has a thread of its own, whose calls are counted apart.
-    assert!(stopped > total / 5 && not_opened > total / 5, "{stopped} and {not_opened} of {total}");
+    // Not a share: which thread makes the Nth call, and whether one does, is different in each life.
+    assert!(stopped >= 30 && not_opened >= 30, "{stopped} and {not_opened} of {total}");
 }
 
 #[derive(Debug)]
