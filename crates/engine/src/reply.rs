@@ -1,5 +1,5 @@
-//! The answers of a group on their way back. They leave the committer's thread together, for a task of the runtime
-//! that their waiters live in: waking a task from outside its runtime costs several times what it costs from inside.
+//! The answers of a group on their way back. They leave the committer's thread together, for a task of each runtime
+//! that waiters live in: waking a task from outside its runtime costs several times what it costs from inside.
 //!
 //! Nobody's answer may depend on somebody else: a waiter may be held by whoever waits for another one.
 
@@ -38,14 +38,17 @@ impl Drop for Answers {
 
 /// Answers everybody. A thread that waits is answered from here: the runtime may be waiting for that very thread.
 pub(crate) fn deliver(answers: impl IntoIterator<Item = (Reply, Verdict)>) {
-    let answers = answers.into_iter();
-    let (tasks, threads): (Vec<_>, Vec<_>) = answers.partition(|(reply, _)| reply.runtime.is_some());
-    drop(Answers(threads));
-    let answers = Answers(tasks);
-    // One alone is woken as cheaply from here.
-    let runtime = answers.0.first().and_then(|(reply, _)| reply.runtime.clone());
-    if let Some(runtime) = runtime.filter(|_| answers.0.len() > 1) {
-        runtime.spawn(async move { drop(answers) });
+    let mut left: Vec<_> = answers.into_iter().collect();
+    drop(Answers(left.extract_if(.., |(reply, _)| reply.runtime.is_none()).collect()));
+    while let Some(runtime) = left.first().and_then(|(reply, _)| reply.runtime.clone()) {
+        let lives_there = |(reply, _): &mut (Reply, Verdict)| {
+            reply.runtime.as_ref().is_some_and(|its| its.id() == runtime.id())
+        };
+        let answers = Answers(left.extract_if(.., lives_there).collect());
+        // One alone is woken as cheaply from here.
+        if answers.0.len() > 1 {
+            runtime.spawn(async move { drop(answers) });
+        }
     }
 }
 
@@ -99,6 +102,25 @@ mod tests {
         // Nobody drives the runtime.
         deliver(members);
         assert!(answer.into_iter().all(|mut answer| answer.try_recv().is_ok()));
+    }
+
+    #[test]
+    fn no_runtime_waits_for_another() {
+        let runtime = || tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let (stands_still, runs) = (runtime(), runtime());
+        let inside = |runtime: &tokio::runtime::Runtime| {
+            let _inside = runtime.enter();
+            group(3)
+        };
+        let (mut members, _answers) = inside(&stands_still);
+        let (more, answers) = inside(&runs);
+        members.extend(more);
+        deliver(members);
+        runs.block_on(async {
+            for (at, answer) in answers.into_iter().enumerate() {
+                assert_eq!(version(answer).await, at as u128);
+            }
+        });
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::args::ServeArgs;
 use crate::config::{Config, Environment, reload_accounts, resolve};
 use crate::metrics::Metrics;
 use crate::net::tls::Certificate;
-use crate::net::{Acceptor, Bound, ConnectionSettings, bind, connection_limit};
+use crate::net::{Acceptor, Bound, ConnectionSettings, Lanes, bind, connection_limit};
 use crate::signals::{Signals, Told};
 use crate::storage::Storage;
 use crate::wiring::{self, Wired, service_name};
@@ -27,7 +27,7 @@ type Error = Box<dyn std::error::Error + Send + Sync>;
 const DRAIN_PATIENCE: Duration = Duration::from_secs(30);
 /// How often files are looked at and the engine is asked for its health.
 const ROUND: Duration = Duration::from_secs(1);
-/// Health and metrics are served when the house is full, too.
+/// Health and metrics are served when the house is full, too, and when every lane is busy.
 const ADMIN_CONNECTIONS: usize = 32;
 const ADMIN_KEEP_ALIVE: Duration = Duration::from_secs(60);
 
@@ -60,8 +60,8 @@ async fn serve(
     let listeners = bind_all(config)?;
     let engine = wiring::open_engine(config)?;
 
-    let acceptor = Acceptor::new(connection_limit(config.max_connections));
-    let admin_acceptor = Acceptor::new(ADMIN_CONNECTIONS);
+    let acceptor = Acceptor::new(connection_limit(config.max_connections), Lanes::start()?);
+    let admin_acceptor = Acceptor::new(ADMIN_CONNECTIONS, Lanes::here());
     let metrics = Metrics::new(acceptor.clone());
     let wired = wiring::wire(config, &engine, metrics.clone())?;
     wired.recover().await?;

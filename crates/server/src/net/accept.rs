@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 use super::connection::{Answering, Settings, Traffic, serve};
+use super::lanes::Lanes;
 use super::limits::PRESSURE_AFTER;
 
 const BACKLOG: u32 = 1024;
@@ -36,15 +37,17 @@ pub fn bind(address: SocketAddr) -> io::Result<Bound> {
 /// Shared by the listeners of one pool of connections.
 #[derive(Clone)]
 pub struct Acceptor {
+    lanes: Arc<Lanes>,
     room: Arc<Semaphore>,
     capacity: u32,
     traffic: watch::Sender<Traffic>,
 }
 
 impl Acceptor {
-    pub fn new(capacity: usize) -> Self {
+    pub fn new(capacity: usize, lanes: Lanes) -> Self {
         let capacity = u32::try_from(capacity.min(Semaphore::MAX_PERMITS)).unwrap_or(u32::MAX);
         Self {
+            lanes: Arc::new(lanes),
             room: Arc::new(Semaphore::new(capacity as usize)),
             capacity,
             traffic: watch::Sender::new(Traffic::Open),
@@ -126,10 +129,13 @@ impl Acceptor {
         // Small answers must not wait for the client's delayed acknowledgement.
         let _ = socket.set_nodelay(true);
         let traffic = self.traffic.subscribe();
-        tokio::spawn(async move {
+        let taken = self.lanes.take(socket, move |socket| async move {
             serve(socket, address, settings, traffic).await;
             drop(place);
         });
+        if let Err(error) = taken {
+            tracing::warn!(%error, "cannot serve a connection");
+        }
     }
 }
 
