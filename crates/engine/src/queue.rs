@@ -16,7 +16,7 @@ const GROUP_JOBS: usize = 1_024;
 const GROUP_BYTES: usize = 1 << 20;
 /// While a group is being synced, the next is begun only when so many wait: fewer are better committed
 /// together, since each sync costs work as well as time.
-const OVERLAP_JOBS: usize = 8;
+const OVERLAP_JOBS: usize = 12;
 /// Beyond these, a transaction is turned away at once.
 const WAITING_JOBS: usize = 65_536;
 const WAITING_BYTES: usize = 64 << 20;
