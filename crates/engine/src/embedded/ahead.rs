@@ -9,19 +9,19 @@
 //! was opened again is appended to, and zeros there would stand between its batches. What is filled read as zeros
 //! before, so the log means the same at any moment, and failing to fill it costs speed and nothing else.
 
-use super::journal::{journals, next};
 use rustix::fs::SeekFrom;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 /// So much at a time: enough for many groups, not so much that a sync takes long.
 const STEP: usize = 512 << 10;
 static ZEROS: [u8; STEP] = [0; STEP];
 
 pub(super) struct Ahead {
-    path: PathBuf,
+    path: Arc<Path>,
     file: File,
     found: Vec<u8>,
     /// Nothing before this is a hole.
@@ -33,27 +33,24 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    pub fn open(dir: &Path) -> io::Result<Self> {
-        Self::of(journals(dir)?.pop().ok_or(io::ErrorKind::NotFound)?)
-    }
-
-    fn of(path: PathBuf) -> io::Result<Self> {
+    pub fn of(path: Arc<Path>) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(&path)?;
         Ok(Self { path, file, found: Vec::new(), from: 0, room: 0, full: false })
     }
 
-    /// Makes room for so many bytes. Nobody may write to the log before it returns.
-    pub fn make_room(&mut self, bytes: u64) {
-        let made = self.try_make_room(bytes);
+    /// Makes room for so many bytes in the newest file. Nobody may write to the log before it returns. A file that is
+    /// no longer the newest is filled in vain, and with no harm.
+    pub fn make_room(&mut self, bytes: u64, newest: &Arc<Path>) {
+        let made = self.try_make_room(bytes, newest);
         if let Err(error) = made {
             tracing::debug!(%error, "no room was made ahead of the log");
             self.full = true;
         }
     }
 
-    fn try_make_room(&mut self, bytes: u64) -> io::Result<()> {
-        while let Some(next) = next(&self.path)? {
-            *self = Self::of(next)?;
+    fn try_make_room(&mut self, bytes: u64, newest: &Arc<Path>) -> io::Result<()> {
+        if self.path != *newest {
+            *self = Self::of(newest.clone())?;
         }
         while self.room < bytes && !self.full {
             let filled = self.fill()?;
@@ -94,8 +91,13 @@ mod tests {
         let file = File::create(dir.path().join("7.jnl")).expect("a file");
         file.write_all_at(bytes, 0).expect("writes");
         file.set_len(len).expect("a length");
-        let ahead = Ahead::open(dir.path()).expect("opens");
+        let ahead = Ahead::of(dir.path().join("7.jnl").into()).expect("opens");
         (dir, ahead)
+    }
+
+    fn make_room(ahead: &mut Ahead, bytes: u64) {
+        let newest = ahead.path.clone();
+        ahead.make_room(bytes, &newest);
     }
 
     fn content(ahead: &Ahead) -> Vec<u8> {
@@ -112,15 +114,15 @@ mod tests {
         let (_dir, mut ahead) = log(&[7; 5_000], LEN);
         let before = content(&ahead);
         assert!(allocated(&ahead) < 64 << 10);
-        ahead.make_room(1_000);
+        make_room(&mut ahead, 1_000);
         assert_eq!(content(&ahead), before);
         assert!((STEP as u64..1 << 20).contains(&allocated(&ahead)));
-        ahead.make_room(STEP as u64 - 1_000);
+        make_room(&mut ahead, STEP as u64 - 1_000);
         assert!(allocated(&ahead) < 1 << 20, "there was room");
-        ahead.make_room(1);
+        make_room(&mut ahead, 1);
         assert!(allocated(&ahead) > 1 << 20);
         // As far as the file goes, and no farther.
-        ahead.make_room(100 << 20);
+        make_room(&mut ahead, 100 << 20);
         assert_eq!(content(&ahead), before);
         assert!(ahead.full && allocated(&ahead) >= LEN);
     }
@@ -128,7 +130,7 @@ mod tests {
     #[test]
     fn a_log_that_is_appended_to_is_left_alone() {
         let (_dir, mut ahead) = log(&[7; 5_000], 5_000);
-        ahead.make_room(1_000);
+        make_room(&mut ahead, 1_000);
         assert_eq!(content(&ahead), [7; 5_000]);
         assert!(ahead.full);
     }
@@ -136,11 +138,11 @@ mod tests {
     #[test]
     fn goes_on_in_the_next_file() {
         let (dir, mut ahead) = log(&[7; 5_000], 5_000);
-        ahead.make_room(1_000);
+        make_room(&mut ahead, 1_000);
         let file = File::create(dir.path().join("8.jnl")).expect("a file");
         file.write_all_at(&[8; 9_000], 0).expect("writes");
         file.set_len(LEN).expect("a length");
-        ahead.make_room(1_000);
+        ahead.make_room(1_000, &dir.path().join("8.jnl").into());
         assert_eq!(content(&ahead)[..9_001], [&[8; 9_000][..], &[0]].concat());
         assert!(allocated(&ahead) > STEP as u64);
     }

@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
 const START: u8 = 1;
@@ -111,12 +112,34 @@ pub(super) fn journals(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// The file that the log goes on in behind this one, once it is there.
-pub(super) fn next(path: &Path) -> io::Result<Option<PathBuf>> {
-    let number = path.file_stem().and_then(|stem| stem.to_str()?.parse::<u64>().ok());
-    let number = number.ok_or(io::ErrorKind::InvalidData)?;
-    let next = path.with_file_name(format!("{}.jnl", number + 1));
-    Ok(std::fs::exists(&next)?.then_some(next))
+/// The file that is written to. The log goes on in a file with the next number now and then.
+pub(super) struct Newest {
+    path: Arc<Path>,
+    next: PathBuf,
+}
+
+impl Newest {
+    pub fn of(dir: &Path) -> io::Result<Self> {
+        Self::at(&journals(dir)?.pop().ok_or(io::ErrorKind::NotFound)?)
+    }
+
+    fn at(path: &Path) -> io::Result<Self> {
+        let number = path.file_stem().and_then(|stem| stem.to_str()?.parse::<u64>().ok());
+        let number = number.ok_or(io::ErrorKind::InvalidData)?;
+        Ok(Self { path: path.into(), next: path.with_file_name(format!("{}.jnl", number + 1)) })
+    }
+
+    /// As of when it was last looked for.
+    pub fn path(&self) -> &Arc<Path> {
+        &self.path
+    }
+
+    pub fn look(&mut self) -> io::Result<&Arc<Path>> {
+        while std::fs::exists(&self.next)? {
+            *self = Self::at(&self.next)?;
+        }
+        Ok(&self.path)
+    }
 }
 
 /// Reads batch by batch; gives the end of the last intact one, and whether the next is not even in order.

@@ -12,35 +12,36 @@
 //! one, then syncs the directory, and writes nothing in between. So a batch that was written before the call is
 //! either in a file that is durable already, or in the newest there is.
 
-use super::journal::{journals, next};
+use super::journal::Newest;
 use crate::queue::GROUPS;
 use parking_lot::Mutex;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 pub(super) struct Log {
     /// Looked for at every sync, by whichever handle: so that none that rested meanwhile holds on to a file that is
     /// long gone.
-    newest: Mutex<PathBuf>,
+    newest: Mutex<Newest>,
     handles: Vec<Mutex<Handle>>,
 }
 
 struct Handle {
-    path: PathBuf,
+    path: Arc<Path>,
     file: File,
 }
 
 impl Log {
     pub fn open(dir: &Path) -> io::Result<Self> {
-        let newest = journals(dir)?.pop().ok_or(io::ErrorKind::NotFound)?;
-        let handles =
-            (0..GROUPS).map(|_| Handle::open(newest.clone()).map(Mutex::new)).collect::<io::Result<_>>()?;
+        let newest = Newest::of(dir)?;
+        let handle = |_| Handle::open(newest.path().clone()).map(Mutex::new);
+        let handles = (0..GROUPS).map(handle).collect::<io::Result<_>>()?;
         Ok(Self { handles, newest: Mutex::new(newest) })
     }
 
     pub fn sync(&self) -> io::Result<()> {
-        let newest = self.newest()?;
+        let newest = self.newest.lock().look()?.clone();
         let free = self.handles.iter().find_map(|handle| handle.try_lock());
         let mut handle = free.unwrap_or_else(|| self.handles[0].lock());
         if handle.path != newest {
@@ -49,17 +50,14 @@ impl Log {
         handle.file.sync_data()
     }
 
-    fn newest(&self) -> io::Result<PathBuf> {
-        let mut newest = self.newest.lock();
-        while let Some(next) = next(&newest)? {
-            *newest = next;
-        }
-        Ok(newest.clone())
+    /// The file that was written to when a group was last synced.
+    pub fn newest(&self) -> Arc<Path> {
+        self.newest.lock().path().clone()
     }
 }
 
 impl Handle {
-    fn open(path: PathBuf) -> io::Result<Self> {
+    fn open(path: Arc<Path>) -> io::Result<Self> {
         let file = OpenOptions::new().write(true).open(&path)?;
         Ok(Self { path, file })
     }
@@ -80,10 +78,10 @@ mod tests {
             log.sync().expect("syncs");
             std::fs::remove_file(at(number - 1)).expect("removes");
         }
-        assert_eq!(log.handles[0].lock().path, at(6));
-        assert_eq!(log.handles[1].lock().path, at(3), "nobody has used it");
+        assert_eq!(*log.handles[0].lock().path, at(6));
+        assert_eq!(*log.handles[1].lock().path, at(3), "nobody has used it");
         let _busy = log.handles[0].lock();
         log.sync().expect("syncs");
-        assert_eq!(log.handles[1].lock().path, at(6));
+        assert_eq!(*log.handles[1].lock().path, at(6));
     }
 }

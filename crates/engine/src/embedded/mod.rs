@@ -171,7 +171,7 @@ impl Embedded {
         batch.insert(&spaces.own, marker::END_ROW, stamped(group.last, &end));
         self.retired.lock().keep([&spaces.own, &spaces.rows, &spaces.wide]);
         let mut ahead = self.ahead.lock();
-        ahead.make_room(bytes as u64);
+        ahead.make_room(bytes as u64, &self.log.newest());
         batch.commit().map_err(|error| {
             tracing::error!(%error, "the log could not be written");
             EngineError::Unknown

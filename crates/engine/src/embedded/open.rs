@@ -61,7 +61,7 @@ pub(crate) fn open(path: &Path, options: Options, host: Host) -> Result<Core, Op
         directory.end_making()?;
     }
     let log = Log::open(&kv).map_err(|error| OpenError::io("open the log of", path, error))?;
-    let ahead = Ahead::open(&kv).map_err(|error| OpenError::io("open the log of", path, error))?;
+    let ahead = Ahead::of(log.newest()).map_err(|error| OpenError::io("open the log of", path, error))?;
     let engine = |source| OpenError::Engine { path: path.to_owned(), source };
     let spaces = Arc::new(spaces);
     let newest = EmbeddedSnapshot::new(spaces.clone(), 0);

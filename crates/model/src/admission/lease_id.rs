@@ -8,6 +8,10 @@ use uuid::Uuid;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LeaseId(pub Uuid);
 
+/// Of these lengths the forms D and N alone.
+const HYPHENATED: usize = 36;
+const PLAIN: usize = 32;
+
 impl LeaseId {
     /// Reads the five forms in which a client may write a GUID, letter case ignored:
     ///
@@ -20,16 +24,14 @@ impl LeaseId {
     /// | X | `{0x…,0x…,0x…,{0x…,0x…,0x…,0x…,0x…,0x…,0x…,0x…}}` |
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        let value = if let Some(inner) = between(text, '(', ')') {
-            hyphenated(inner)
-        } else if let Some(inner) = between(text, '{', '}') {
-            if inner.contains(',') { hexadecimal_groups(inner) } else { hyphenated(inner) }
-        } else if text.contains('-') {
-            hyphenated(text)
-        } else {
-            digits(text, 32)
+        let value = match text.len() {
+            HYPHENATED | PLAIN => Uuid::try_parse(text).ok(),
+            _ => between(text, '(', ')').and_then(hyphenated).or_else(|| {
+                let inner = between(text, '{', '}')?;
+                hyphenated(inner).or_else(|| hexadecimal_groups(inner).map(Uuid::from_u128))
+            }),
         };
-        value.map(|value| Self(Uuid::from_u128(value)))
+        value.map(Self)
     }
 }
 
@@ -51,13 +53,8 @@ fn digits(text: &str, count: usize) -> Option<u128> {
     u128::from_str_radix(text, 16).ok()
 }
 
-fn hyphenated(text: &str) -> Option<u128> {
-    let mut groups = text.split('-');
-    let mut value = 0;
-    for length in [8, 4, 4, 4, 12] {
-        value = (value << (4 * length)) | digits(groups.next()?, length)?;
-    }
-    groups.next().is_none().then_some(value)
+fn hyphenated(text: &str) -> Option<Uuid> {
+    Uuid::try_parse(text).ok().filter(|_| text.len() == HYPHENATED)
 }
 
 /// Form X without its outer braces. Groups may leave out leading zeros and may be spaced.
