@@ -99,7 +99,7 @@ mod tests {
     use tokio::sync::mpsc;
     use tokio::time::timeout;
 
-    /// A connection that sends its thread's name at once and each time it is asked, until the client leaves.
+    /// A connection that tells its thread at once and each time it is asked, until the client leaves.
     async fn tell(mut socket: TcpStream, to: mpsc::UnboundedSender<ThreadId>) {
         let mut asked = [0];
         loop {
@@ -110,27 +110,37 @@ mod tests {
         }
     }
 
-    async fn connect(
-        lanes: &Lanes,
-        listener: &TcpListener,
-        to: &mpsc::UnboundedSender<ThreadId>,
-    ) -> TcpStream {
-        let client = TcpStream::connect(listener.local_addr().expect("bound")).await.expect("connects");
-        let (socket, _) = listener.accept().await.expect("accepts");
-        let to = to.clone();
-        lanes.take(socket, move |socket| tell(socket, to)).expect("taken");
-        client
+    struct Door {
+        lanes: Lanes,
+        listener: TcpListener,
+        to: mpsc::UnboundedSender<ThreadId>,
+    }
+
+    impl Door {
+        async fn open(lanes: usize) -> (Self, mpsc::UnboundedReceiver<ThreadId>) {
+            let lanes = Lanes::start_some(lanes).expect("starts");
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
+            let (to, told) = mpsc::unbounded_channel();
+            (Self { lanes, listener, to }, told)
+        }
+
+        async fn connect(&self) -> TcpStream {
+            let address = self.listener.local_addr().expect("bound");
+            let client = TcpStream::connect(address).await.expect("connects");
+            let (socket, _) = self.listener.accept().await.expect("accepts");
+            let to = self.to.clone();
+            self.lanes.take(socket, move |socket| tell(socket, to)).expect("taken");
+            client
+        }
     }
 
     #[tokio::test]
     async fn connections_are_spread_and_stay_where_they_are() {
-        let lanes = Lanes::start_some(3).expect("starts");
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
-        let (to, mut told) = mpsc::unbounded_channel();
+        let (door, mut told) = Door::open(3).await;
         let mut on = HashMap::new();
         let mut clients = Vec::new();
         for _ in 0..6 {
-            clients.push(connect(&lanes, &listener, &to).await);
+            clients.push(door.connect().await);
             *on.entry(told.recv().await.expect("told")).or_insert(0) += 1;
         }
         assert_eq!(on.into_values().collect::<Vec<_>>(), [2, 2, 2]);
@@ -143,34 +153,30 @@ mod tests {
 
     #[tokio::test]
     async fn who_leaves_makes_room_on_its_own_lane() {
-        let lanes = Lanes::start_some(2).expect("starts");
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
-        let (to, mut told) = mpsc::unbounded_channel();
+        let (door, mut told) = Door::open(2).await;
         let mut clients = Vec::new();
         let mut threads = Vec::new();
         for _ in 0..4 {
-            clients.push(connect(&lanes, &listener, &to).await);
+            clients.push(door.connect().await);
             threads.push(told.recv().await.expect("told"));
         }
         clients.remove(1);
         let left = async {
-            while lanes.lanes.iter().map(Lane::connections).sum::<usize>() > 3 {
+            while door.lanes.lanes.iter().map(Lane::connections).sum::<usize>() > 3 {
                 tokio::task::yield_now().await;
             }
         };
         timeout(Duration::from_secs(30), left).await.expect("it leaves");
-        clients.push(connect(&lanes, &listener, &to).await);
+        clients.push(door.connect().await);
         assert_eq!(told.recv().await, Some(threads[1]));
     }
 
     #[tokio::test]
     async fn the_threads_leave_with_the_lanes() {
-        let lanes = Lanes::start_some(1).expect("starts");
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
-        let (to, mut told) = mpsc::unbounded_channel();
-        let _client = connect(&lanes, &listener, &to).await;
+        let (door, mut told) = Door::open(1).await;
+        let _client = door.connect().await;
         assert!(told.recv().await.is_some());
-        drop((lanes, to));
+        drop(door);
         // The connection is dropped with its runtime, and its sender with it.
         assert!(told.recv().await.is_none());
     }
