@@ -3,7 +3,7 @@
 //! Usage: engine_bench [directory] [--only PART] [--keys N] [--clients N] [--seconds N]
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 mod bytes_store;
 mod commits;

@@ -322,7 +322,7 @@ impl FileExtents {
             EngineError::Corrupt(Corrupt(text))
         };
         let file = self.handle(file).map_err(|error| damaged(&error.to_string()))?;
-        match read_record(&|at, len| file.read_at(at, len), id, location, range) {
+        match read_record(&|at, len| file.read_at(at, len).map(Bytes::from), id, location, range) {
             Ok(Some(bytes)) => Ok(bytes),
             Ok(None) => Err(damaged("checksum does not match")),
             Err(error) => Err(damaged(&error.to_string())),
@@ -395,7 +395,7 @@ impl FileExtents {
     }
 }
 
-type ReadAt<'a> = &'a dyn Fn(u64, usize) -> io::Result<Vec<u8>>;
+type ReadAt<'a> = &'a dyn Fn(u64, usize) -> io::Result<Bytes>;
 
 /// Header and sub-blocks of a record; `Ok(None)` when they are not what was written.
 fn read_record(
@@ -409,11 +409,11 @@ fn read_record(
     let start = u64::from(location.page) * PAGE as u64;
     let header_len = record::header_len(len);
     let (head, body) = if covered.start == 0 {
-        let both = Bytes::from(read(start, header_len + covered.end as usize)?);
+        let both = read(start, header_len + covered.end as usize)?;
         (both.slice(..header_len), both.slice(header_len..))
     } else {
         let body = start + header_len as u64 + u64::from(covered.start);
-        (read(start, header_len)?.into(), read(body, covered.len())?.into())
+        (read(start, header_len)?, read(body, covered.len())?)
     };
     let Some(header) = record::decode_header(&head) else { return Ok(None) };
     if header.id != id || header.len != len || !header.verify(&covered, &body) {

@@ -1,6 +1,7 @@
 //! The only door to the files that the engine writes itself: a real one, and a simulated one that can
 //! fail, be cut off, and lose what was not synced.
 
+mod buffers;
 mod real;
 pub mod sim;
 
@@ -9,6 +10,7 @@ use std::{
     path::Path,
 };
 
+use bytes::Bytes;
 use sim::{SimDir, SimDisk, SimFile};
 
 /// Where directories come from.
@@ -102,10 +104,10 @@ impl File {
     }
 
     /// The same if it can be had without waiting for the device.
-    pub fn read_at_once(&self, offset: u64, len: usize) -> io::Result<Option<Vec<u8>>> {
+    pub fn read_at_once(&self, offset: u64, len: usize) -> io::Result<Option<Bytes>> {
         match self {
             Self::Real(file) => file.read_at_once(offset, len),
-            Self::Sim(file) => file.read_at(offset, len).map(Some),
+            Self::Sim(file) => file.read_at(offset, len).map(|bytes| Some(bytes.into())),
         }
     }
 

@@ -8,11 +8,14 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use bytes::Bytes;
 use rustix::{
     buffer::spare_capacity,
     fs::FallocateFlags,
     io::{Errno, ReadWriteFlags},
 };
+
+use super::buffers::Buffer;
 
 /// What one `pwritev` takes at most (the smallest limit in use).
 const MAX_PARTS: usize = 1_000;
@@ -99,11 +102,11 @@ impl RealFile {
     }
 
     /// `None` when part of it is not in the page cache, or the file system cannot tell.
-    pub fn read_at_once(&self, offset: u64, len: usize) -> io::Result<Option<Vec<u8>>> {
-        let mut bytes = vec![0; len];
-        let parts = &mut [IoSliceMut::new(&mut bytes)];
+    pub fn read_at_once(&self, offset: u64, len: usize) -> io::Result<Option<Bytes>> {
+        let mut buffer = Buffer::of(len);
+        let parts = &mut [IoSliceMut::new(buffer.as_mut())];
         match rustix::io::preadv2(&self.0, parts, offset, ReadWriteFlags::NOWAIT) {
-            Ok(read) if read == len => Ok(Some(bytes)),
+            Ok(read) if read == len => Ok(Some(buffer.filled())),
             Ok(_) | Err(Errno::AGAIN | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INTR) => Ok(None),
             Err(error) => Err(error.into()),
         }
