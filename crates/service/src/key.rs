@@ -25,6 +25,7 @@
 //! `b` alone; snapshots and uncommitted blobs are merged in only when asked for. Names hold no NUL.
 
 use lazuli_engine::{Key, KeyRange};
+use lazuli_model::time::Timestamp;
 
 use crate::table::ordinal;
 
@@ -47,8 +48,9 @@ impl Generation {
 pub struct ContentId(pub u128);
 
 impl ContentId {
-    pub fn fresh() -> Self {
-        Self(crate::fresh_uuid().as_u128())
+    /// Chance makes it unique, whatever the time; the time only puts it beside its neighbours.
+    pub fn fresh(now: Timestamp) -> Self {
+        Self(crate::fresh_uuid_of(now).as_u128())
     }
 }
 
@@ -231,3 +233,18 @@ pub fn entity(generation: Generation, partition: &str, row: &str) -> Key {
 
 /// Where the partition key begins in the key of an entity.
 pub const ENTITY_KEYS_AT: usize = 13;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_lie_in_the_order_in_which_they_were_made() {
+        let made: Vec<Key> = (0..50)
+            .map(|second| inline(ContentId::fresh(Timestamp::from_unix_ticks(0).plus_seconds(second))))
+            .collect();
+        assert!(made.is_sorted());
+        let now = Timestamp::from_unix_ticks(1);
+        assert_ne!(ContentId::fresh(now), ContentId::fresh(now), "chance tells apart what the time does not");
+    }
+}

@@ -40,7 +40,7 @@ pub struct ServiceOptions {
 
 impl Default for ServiceOptions {
     fn default() -> Self {
-        Self { upload_memory: 40 * 1024 * 1024, commit_patience: Duration::from_secs(30) }
+        Self { upload_memory: 32 * 1024 * 1024, commit_patience: Duration::from_secs(30) }
     }
 }
 
@@ -126,6 +126,13 @@ pub struct Context {
 /// costs more than signing it.
 pub fn fresh_uuid() -> uuid::Uuid {
     uuid::Builder::from_random_bytes(rand::random()).into_uuid()
+}
+
+/// Begins with the time: what is made at one time lies together in the store, and what was made long ago is not merged
+/// with what is made now.
+pub(crate) fn fresh_uuid_of(now: Timestamp) -> uuid::Uuid {
+    let milliseconds = now.to_unix_ticks() / 10_000;
+    uuid::Builder::from_unix_timestamp_millis(milliseconds, &rand::random()).into_uuid()
 }
 
 pub(crate) fn fresh_lease_id() -> LeaseId {

@@ -17,7 +17,7 @@ const CHUNK: usize = 4 * 1024 * 1024;
 /// What an upload may hold without asking the budget: a chunk of this size is written when memory is scarce.
 const SMALL_CHUNK: usize = 64 * 1024;
 /// Frames from here on are not copied. Each holds on to the buffer that it was read into, twice this at most.
-const KEPT_FRAME: usize = 64 * 1024;
+const KEPT_FRAME: usize = 32 * 1024;
 /// Small frames are copied together up to here, so that no buffer has to grow far.
 const TAIL: usize = 256 * 1024;
 /// So many pieces may be small; then an upload waits for memory, lest its list of pieces outgrow a record.
@@ -235,7 +235,7 @@ impl<'a> Sink<'a> {
         if bytes.is_empty() {
             return None;
         }
-        let id = ContentId::fresh();
+        let id = ContentId::fresh(self.services.now());
         self.pieces.push(Piece::Inline { id, len: bytes.len() as u32 });
         Some((id, bytes))
     }

@@ -1,8 +1,10 @@
 //! The server under fire: killed, starved and lied to by the program in chaos/. The short form is a step of the tests;
-//! `cargo xtask chaos --long` is the other.
+//! `cargo xtask chaos --long` is the other, and fires at what people run: the release build.
+
+use std::path::Path;
 
 use super::Outcome;
-use crate::shell::{Chore, command, run as execute};
+use crate::shell::{Chore, cargo, command, run as execute};
 use crate::{paths, server};
 
 pub fn run() -> Chore<Outcome> {
@@ -10,9 +12,19 @@ pub fn run() -> Chore<Outcome> {
 }
 
 pub fn with(arguments: &[&str]) -> Chore {
-    server::build()?;
+    if arguments.contains(&"--long") {
+        execute(cargo().args(["build", "--release", "--package", "lazuli", "--package", "lazuli-chaos"]))?;
+        fire(&paths::target().join("release"), arguments)
+    } else {
+        server::build()?;
+        fire(&paths::target().join("debug"), arguments)
+    }
+}
+
+fn fire(built: &Path, arguments: &[&str]) -> Chore {
     let work = paths::target().join("chaos");
     std::fs::create_dir_all(&work).map_err(|error| format!("{}: {error}", work.display()))?;
-    let mut chaos = command(paths::target().join("debug/lazuli-chaos"));
-    execute(chaos.arg("--server").arg(server::binary()).arg("--work").arg(&work).args(arguments))
+    let mut chaos = command(built.join("lazuli-chaos"));
+    chaos.arg("--server").arg(built.join("lazuli")).arg("--work").arg(&work);
+    execute(chaos.args(arguments))
 }

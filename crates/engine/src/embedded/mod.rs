@@ -25,6 +25,7 @@ use crate::txn::{Ticks, Write};
 use ahead::Ahead;
 use bytes::Buf;
 use directory::Directory;
+use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy, RestartIntervalPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
 use log::Log;
@@ -61,6 +62,9 @@ impl Default for Options {
     }
 }
 
+/// The length of a table's file, and the memory that a merge takes.
+const TABLE: u64 = 32 << 20;
+
 /// What a row takes in the log beside its key and value, its version included.
 const ITEM: usize = 32;
 
@@ -91,11 +95,10 @@ impl Spaces {
                     .data_block_size_policy(BlockSizePolicy::all(block))
                     // Every key whole: found by halving, without reading the rows before it.
                     .data_block_restart_interval_policy(RestartIntervalPolicy::all(1))
-                    // What was just flushed will be merged and written again before long.
-                    .data_block_compression_policy(CompressionPolicy::new([
-                        CompressionType::None,
-                        CompressionType::Lz4,
-                    ]))
+                    // A merge holds the blocks that it read until the table that it writes is full, by the length of its
+                    // file: with compression, of any amount of memory (decision 0015).
+                    .data_block_compression_policy(CompressionPolicy::disabled())
+                    .compaction_strategy(Arc::new(Leveled::default().with_table_target_size(TABLE)))
                     .filter_block_pinning_policy(PinningPolicy::all(true))
                     .index_block_pinning_policy(PinningPolicy::all(true))
             }

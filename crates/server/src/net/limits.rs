@@ -8,7 +8,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 pub const MAX_HEAD: usize = 64 * 1024;
 pub const MAX_HEADERS: usize = 256;
 /// What is read from a connection, or waits to be written to it, at a time: many uploads at once multiply it.
-pub const MAX_BUFFER: usize = 128 * 1024;
+pub const MAX_BUFFER: usize = 64 * 1024;
 /// From the first byte of a request to the end of its headers.
 pub const HEAD_PATIENCE: Duration = Duration::from_secs(30);
 /// From accept to the first byte on a fresh connection, and the whole of a TLS handshake.

@@ -63,12 +63,12 @@ impl PutBlockBlob {
         if properties.http.content_md5.is_none() {
             properties.http.content_md5 = uploaded.md5;
         }
-        let mut manifest = manifest_of(&uploaded);
+        let fresh = ContentId::fresh(services.now());
+        let mut manifest = manifest_of(&uploaded, fresh);
         if let Some(manifest) = &mut manifest {
             manifest.write_ahead(services).await?;
         }
-        let body =
-            manifest.as_ref().map_or_else(|| uploaded.content(ContentId::fresh()), |m| m.content.clone());
+        let body = manifest.as_ref().map_or_else(|| uploaded.content(fresh), |m| m.content.clone());
 
         let (at, given, properties, uploaded) = (&at, &preconditions, &properties, &uploaded);
         let (ahead, body, intact) = (&manifest, &body, &intact);
@@ -114,7 +114,7 @@ impl PutBlockBlob {
 }
 
 /// Too many pieces for a record go to a manifest of one nameless block.
-fn manifest_of(uploaded: &Uploaded) -> Option<Manifest> {
+fn manifest_of(uploaded: &Uploaded, id: ContentId) -> Option<Manifest> {
     if uploaded.pieces.len() <= PIECES_IN_RECORD {
         return None;
     }
@@ -124,7 +124,7 @@ fn manifest_of(uploaded: &Uploaded) -> Option<Manifest> {
         pieces: uploaded.pieces.clone(),
         borrowed: false,
     };
-    Some(Manifest::build(ContentId::fresh(), vec![block], false))
+    Some(Manifest::build(id, vec![block], false))
 }
 
 /// The record of a new content over what was there: lease, creation time, snapshots and an explicit tier stay.

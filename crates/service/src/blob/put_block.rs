@@ -4,6 +4,7 @@ use lazuli_engine::Plan;
 use lazuli_model::Op;
 use lazuli_model::admission::{Kind, Preconditions, admit};
 use lazuli_model::error::ErrorCode;
+use lazuli_model::time::Timestamp;
 
 use super::write::{admit_early, check_customer_key};
 use super::{BlobAddress, Digests, Place};
@@ -41,7 +42,7 @@ impl PutBlock {
         admit_early(services, context, row, &at, &preconditions).await?;
         let uploaded = upload(services, body, limit, digests.md5.is_some()).await?;
         digests.verify(&uploaded)?;
-        let fresh_stage = ContentId::fresh();
+        let fresh_stage = ContentId::fresh(services.now());
 
         let (at, given, block_id, uploaded) = (&at, &preconditions, &block_id, &uploaded);
         let customer_key = &customer_key;
@@ -75,7 +76,7 @@ impl PutBlock {
                 };
                 let block_key = key::block(stage, block_id);
                 match reader.get(block_key.clone()).await? {
-                    Some(entry) => discard_block(&mut plan, &BlockRecord::decode(&entry.value)?),
+                    Some(entry) => discard_block(&mut plan, &BlockRecord::decode(&entry.value)?, now),
                     None if services.stage_counts().is_full(&reader, stage).await? => {
                         return Err(ErrorCode::BlockCountExceedsLimit.into());
                     }
@@ -95,7 +96,7 @@ impl PutBlock {
 }
 
 /// The bytes of a block that another of the same id replaces. No reader can hold them: a list never named them.
-fn discard_block<T>(plan: &mut Plan<T>, block: &BlockRecord) {
+fn discard_block<T>(plan: &mut Plan<T>, block: &BlockRecord, now: Timestamp) {
     let mut chunks = Vec::new();
     for piece in &block.pieces {
         match piece {
@@ -104,6 +105,6 @@ fn discard_block<T>(plan: &mut Plan<T>, block: &BlockRecord) {
         }
     }
     if !chunks.is_empty() {
-        plan.put(key::dead_content(ContentId::fresh()), DeadContent::Pieces(chunks).encode());
+        plan.put(key::dead_content(ContentId::fresh(now)), DeadContent::Pieces(chunks).encode());
     }
 }

@@ -10,6 +10,7 @@ use lazuli_engine::{Plan, Reader, Scan, Version};
 use lazuli_model::Op;
 use lazuli_model::admission::{Kind, Preconditions, admit};
 use lazuli_model::error::ErrorCode;
+use lazuli_model::time::Timestamp;
 
 use super::put_blob::{BlobProperties, replace};
 use super::write::{admit_early, check_customer_key, refuse_archived};
@@ -185,7 +186,7 @@ impl Draft {
                 .map(|(name, (record, is_taken))| (name, record.pieces, is_taken))
                 .collect(),
         });
-        let manifest = Manifest::build(ContentId::fresh(), taken, true);
+        let manifest = Manifest::build(ContentId::fresh(store::now(reader)), taken, true);
         Ok(Self { manifest, seen, stage, old, reuses, left_over, old_pieces, outlives })
     }
 
@@ -209,7 +210,7 @@ impl Draft {
 
     /// Deals with the stage and with the old content.
     async fn settle(&self, reader: &Reader, plan: &mut Plan<Option<Stamped>>) -> Answer<()> {
-        let id = self.manifest.content.id;
+        let (id, now) = (self.manifest.content.id, store::now(reader));
         if let Some(stage) = &self.stage {
             if stage.blocks.len() <= IN_COMMIT && self.manifest.content.shape != Shape::Empty {
                 let mut orphans = Vec::new();
@@ -219,7 +220,7 @@ impl Draft {
                         orphans.extend_from_slice(pieces);
                     }
                 }
-                discard_pieces(plan, &orphans);
+                discard_pieces(plan, &orphans, now);
             } else if self.manifest.content.shape == Shape::Empty {
                 plan.put(key::dead_content(stage.id), DeadContent::Stage.encode());
             } else {
@@ -236,7 +237,7 @@ impl Draft {
             return Ok(());
         }
         // Nobody else holds it: its listed blocks have moved, the rest is given back, its segments go.
-        discard_pieces(plan, &self.left_over);
+        discard_pieces(plan, &self.left_over, now);
         plan.put(key::dead_content(old.id), DeadContent::Segments.encode());
         Ok(())
     }
@@ -293,8 +294,8 @@ fn listed_block(name: &[u8], size: u64, pieces: &[Piece], borrowed: bool) -> Lis
 }
 
 /// Pieces that a list left out. Some may still be read through the old content, so the sweeper takes them all.
-fn discard_pieces<T>(plan: &mut Plan<T>, pieces: &[Piece]) {
+fn discard_pieces<T>(plan: &mut Plan<T>, pieces: &[Piece], now: Timestamp) {
     for run in pieces.chunks(1_000) {
-        plan.put(key::dead_content(ContentId::fresh()), DeadContent::Pieces(run.to_vec()).encode());
+        plan.put(key::dead_content(ContentId::fresh(now)), DeadContent::Pieces(run.to_vec()).encode());
     }
 }

@@ -40,7 +40,7 @@ impl PutMessage {
     }
 
     async fn put(&self, services: &Services, context: &Context, hand: &Hand) -> Answer<Done<MessageRecord>> {
-        let id = stored::fresh_id(services.now());
+        let id = crate::fresh_uuid_of(services.now());
         services
             .engine()
             .run(services.deadline(), |reader| async move {
@@ -56,7 +56,7 @@ impl PutMessage {
                     visible: now.plus_seconds(i64::from(self.visibility_timeout)).0,
                     receipt: hand.next_receipt(now),
                     dequeue_count: 0,
-                    text: stored::put_text(&mut plan, &self.text),
+                    text: stored::put_text(&mut plan, &self.text, now),
                 };
                 let message = stored::message(id, fields);
                 stored::put_message(&mut plan, queue.messages, &message);

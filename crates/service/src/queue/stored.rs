@@ -32,13 +32,6 @@ pub fn put_queue<T>(plan: &mut Plan<T>, account: &str, name: &str, fields: &Queu
     plan.put(key::queue(account, name), fields.encode());
 }
 
-/// Begins with the time: messages that are got one after the other lie beside each other in the store, and what was
-/// put long ago is not rewritten with what is put now.
-pub fn fresh_id(now: Timestamp) -> Uuid {
-    let milliseconds = now.to_unix_ticks() / 10_000;
-    uuid::Builder::from_unix_timestamp_millis(milliseconds, &rand::random()).into_uuid()
-}
-
 pub fn message(id: Uuid, fields: MessageFields) -> MessageRecord {
     MessageRecord { id, fields }
 }
@@ -72,11 +65,11 @@ pub fn delete_message<T>(plan: &mut Plan<T>, messages: Generation, record: &Mess
     delete_text(plan, &record.fields.text);
 }
 
-pub fn put_text<T>(plan: &mut Plan<T>, text: &str) -> Text {
+pub fn put_text<T>(plan: &mut Plan<T>, text: &str, now: Timestamp) -> Text {
     if text.len() <= INLINE {
         return Text::Inline(text.to_owned());
     }
-    let content = ContentId::fresh();
+    let content = ContentId::fresh(now);
     plan.put(key::inline(content), Bytes::copy_from_slice(text.as_bytes()));
     Text::Apart(content)
 }

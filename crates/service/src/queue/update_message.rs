@@ -67,7 +67,7 @@ impl UpdateMessage {
                 stored::leave_slot(&mut plan, queue.messages, &message);
                 if let Some(text) = &self.text {
                     stored::delete_text(&mut plan, &message.fields.text);
-                    message.fields.text = stored::put_text(&mut plan, text);
+                    message.fields.text = stored::put_text(&mut plan, text, now);
                 }
                 message.fields.visible = now.plus_seconds(i64::from(self.visibility_timeout)).0;
                 message.fields.receipt = hand.next_receipt(now).max(message.fields.receipt + 1);

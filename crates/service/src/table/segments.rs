@@ -44,7 +44,7 @@ pub struct Ahead {
 
 impl Ahead {
     pub async fn write(services: &Services, body: Bytes) -> Answer<Self> {
-        let content = ContentId::fresh();
+        let content = ContentId::fresh(services.now());
         let ahead = Self { content, body, services: services.clone(), settled: false };
         let ends = (0..ahead.body.len()).step_by(SEGMENT_BYTES);
         let segments: Vec<Bytes> =
