@@ -8,6 +8,10 @@
 //!
 //! A reading or a refusal that fits is put at once and for good: in any order where it comes later it could as well come
 //! here. Without this rule the many ways to mix refusals would be tried one by one.
+//!
+//! Of the others, the one that was answered first is tried first. Who waits long in a line takes effect shortly before its
+//! answer, so this is mostly right; with the one that was called first, a wrong choice among those who wait long shows so late that too
+//! many orders lie behind it.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -30,8 +34,8 @@ pub trait Model: Copy + Debug + Default + Eq + Hash {
 
 type EventOf<M> = Event<<M as Model>::Call, <M as Model>::Answer>;
 
-/// Far more than a sound history needs.
-const MOST_STEPS: u64 = 20_000_000;
+/// Steps for each operation, and for all; far more than a sound history needs.
+const MOST_STEPS: [usize; 2] = [100, 10_000_000];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -105,41 +109,48 @@ impl Timeline {
         }
     }
 
-    /// The first answer that is still to be explained: nothing called after it can come before it.
-    fn limit(&self) -> Option<Moment> {
+    /// The operations that were called before the first answer that is still to be explained, by the moments of their
+    /// answers; and that answer: nothing called after it can come before it.
+    fn candidates(&self, into: &mut Vec<usize>) -> Option<Moment> {
+        into.clear();
         let mut place = self.next[HEAD];
-        loop {
+        let limit = loop {
             match self.entries[place] {
-                Entry::Answer(moment) => return Some(moment),
-                Entry::Edge => return None,
-                Entry::Call(_) => place = self.next[place],
+                Entry::Answer(moment) => break Some(moment),
+                Entry::Edge => break None,
+                Entry::Call(operation) => into.push(operation),
             }
-        }
+            place = self.next[place];
+        };
+        into.sort_unstable_by_key(|operation| self.places[*operation][1]);
+        limit
     }
-}
-
-enum Taken {
-    Yes,
-    No,
-    /// From here nothing leads to an end.
-    DeadEnd,
 }
 
 /// Where the search for the next operation stands.
 #[derive(Clone, Copy)]
 enum Cursor {
-    /// At this place of the timeline.
-    Timeline(usize),
+    /// Nothing was tried yet.
+    Start,
+    /// At this one of the candidates.
+    Answered(usize),
     /// At this one of the unanswered operations.
     Open(usize),
     /// Behind the last.
     End,
 }
 
+#[derive(Clone, Copy)]
+enum Choice {
+    /// For good: no other need be tried.
+    Only(usize),
+    /// The operation, and its place among the candidates.
+    Answered(usize, usize),
+    Open(usize),
+}
+
 struct Frame<M> {
-    chosen: Cursor,
-    /// No other choice need be tried.
-    only: bool,
+    choice: Choice,
     before: M,
     latest_before: Moment,
 }
@@ -150,10 +161,15 @@ struct Search<'a, M: Model> {
     open: Vec<&'a EventOf<M>>,
     open_used: Vec<bool>,
     timeline: Timeline,
+    /// Of the timeline as it is.
+    candidates: Vec<usize>,
+    limit: Option<Moment>,
     state: M,
     /// The latest call in the order so far: nothing that ended before it can follow.
     latest: Moment,
     chosen: Vec<Frame<M>>,
+    /// How many of these were answered.
+    explained: usize,
     /// Which operations are in the order so far, as a sum of random words.
     placed: u128,
     seen: HashSet<(u128, M)>,
@@ -170,9 +186,12 @@ impl<'a, M: Model> Search<'a, M> {
             open_used: vec![false; open.len()],
             answered,
             open,
+            candidates: Vec::new(),
+            limit: None,
             state: M::default(),
             latest: 0,
             chosen: Vec::new(),
+            explained: 0,
             placed: 0,
             seen: HashSet::new(),
             farthest: (0, String::new()),
@@ -180,62 +199,56 @@ impl<'a, M: Model> Search<'a, M> {
     }
 
     fn run(mut self) -> Verdict {
-        let mut cursor = Cursor::Timeline(self.timeline.next[HEAD]);
-        let mut left = self.answered.len();
-        for _ in 0..MOST_STEPS {
-            if left == 0 {
+        let [each, all] = MOST_STEPS;
+        self.look();
+        let mut cursor = Cursor::Start;
+        for _ in 0..all + each * self.answered.len() {
+            if self.candidates.is_empty() {
                 return Verdict::Linearizable;
             }
-            let taken = match cursor {
-                Cursor::Timeline(place) => match self.timeline.entries[place] {
-                    Entry::Call(operation) => {
-                        let taken = self.take_answered(operation, cursor);
-                        left -= usize::from(matches!(taken, Taken::Yes));
-                        cursor = Cursor::Timeline(self.timeline.next[place]);
-                        taken
+            cursor = match cursor {
+                Cursor::Start => {
+                    match self.candidates.iter().copied().find(|operation| self.fits_for_good(*operation)) {
+                        None => Cursor::Answered(0),
+                        Some(operation) if self.take(Choice::Only(operation)) => Cursor::Start,
+                        Some(_) => Cursor::End,
                     }
-                    Entry::Answer(_) | Entry::Edge => {
-                        self.note(left);
-                        cursor = Cursor::Open(0);
-                        Taken::No
+                }
+                Cursor::Answered(rank) => match self.candidates.get(rank).copied() {
+                    Some(operation) if self.take(Choice::Answered(operation, rank)) => Cursor::Start,
+                    Some(_) => Cursor::Answered(rank + 1),
+                    None => {
+                        self.note();
+                        Cursor::Open(0)
                     }
                 },
                 Cursor::Open(index) if self.may_come(index) => {
-                    let taken = self.take_open(index, cursor);
-                    cursor = Cursor::Open(index + 1);
-                    taken
+                    if self.take(Choice::Open(index)) {
+                        Cursor::Start
+                    } else {
+                        Cursor::Open(index + 1)
+                    }
                 }
-                Cursor::Open(_) | Cursor::End => {
-                    let Some(frame) = self.chosen.pop() else {
-                        return Verdict::Impossible(self.farthest.1);
-                    };
-                    left += usize::from(matches!(frame.chosen, Cursor::Timeline(_)));
-                    let next = self.undo(&frame);
-                    cursor = if frame.only { Cursor::End } else { next };
-                    Taken::No
-                }
+                Cursor::Open(_) | Cursor::End => match self.undo() {
+                    None => return Verdict::Impossible(self.farthest.1),
+                    Some(Choice::Only(_)) => Cursor::End,
+                    Some(Choice::Answered(_, rank)) => Cursor::Answered(rank + 1),
+                    Some(Choice::Open(index)) => Cursor::Open(index + 1),
+                },
             };
-            match taken {
-                Taken::Yes => cursor = Cursor::Timeline(self.timeline.next[HEAD]),
-                Taken::DeadEnd => cursor = Cursor::End,
-                Taken::No => {}
-            }
         }
         Verdict::Undecided(self.farthest.1)
     }
 
-    fn take_answered(&mut self, operation: usize, cursor: Cursor) -> Taken {
-        let event = self.answered[operation];
-        let Some(next) = self.state.step(event.call, event.answer.map(|(answer, _)| answer)) else {
-            return Taken::No;
-        };
-        let inert = event.answer.is_some_and(|(answer, _)| M::is_inert(&answer));
-        let only = inert && self.excludes_nothing(event.called);
-        if !self.enter(next, event.called, word(operation, 0), cursor, only) {
-            return if only { Taken::DeadEnd } else { Taken::No };
-        }
-        self.timeline.lift(operation);
-        Taken::Yes
+    /// To be called whenever the timeline has changed.
+    fn look(&mut self) {
+        self.limit = self.timeline.candidates(&mut self.candidates);
+    }
+
+    fn fits_for_good(&self, operation: usize) -> bool {
+        let Event { call, answer, called, .. } = *self.answered[operation];
+        let fits = |(answer, _)| M::is_inert(&answer) && self.state.step(call, Some(answer)).is_some();
+        answer.is_some_and(fits) && self.excludes_nothing(called)
     }
 
     /// Whether every unanswered operation that may come now may still come after one that was called at this moment.
@@ -245,71 +258,72 @@ impl<'a, M: Model> Search<'a, M> {
     }
 
     fn may_come(&self, index: usize) -> bool {
-        let limit = self.timeline.limit();
-        self.open.get(index).is_some_and(|event| limit.is_some_and(|limit| event.called <= limit))
+        self.open.get(index).is_some_and(|event| self.limit.is_some_and(|limit| event.called <= limit))
     }
 
-    fn take_open(&mut self, index: usize, cursor: Cursor) -> Taken {
-        let event = self.open[index];
-        if self.open_used[index] || event.until < self.latest {
-            return Taken::No;
-        }
-        let Some(next) = self.state.step(event.call, None) else { return Taken::No };
-        if next == self.state || !self.enter(next, event.called, word(index, 1), cursor, false) {
-            return Taken::No;
-        }
-        self.open_used[index] = true;
-        Taken::Yes
-    }
-
-    /// False when the same operations, in another order, have led to the same state before, and to nothing.
-    fn enter(&mut self, next: M, called: Moment, word: u128, cursor: Cursor, only: bool) -> bool {
-        let placed = self.placed.wrapping_add(word);
-        if !self.seen.insert((placed, next)) {
+    /// Puts it next. False when it does not fit, or when the same operations, in another order, have led to the same
+    /// state before, and to nothing.
+    fn take(&mut self, choice: Choice) -> bool {
+        let (event, word) = match choice {
+            Choice::Only(operation) | Choice::Answered(operation, _) => {
+                (self.answered[operation], word(operation, 0))
+            }
+            Choice::Open(index) if self.open_used[index] || self.open[index].until < self.latest => {
+                return false;
+            }
+            Choice::Open(index) => (self.open[index], word(index, 1)),
+        };
+        let Some(next) = self.state.step(event.call, event.answer.map(|(answer, _)| answer)) else {
+            return false;
+        };
+        let idle = event.answer.is_none() && next == self.state;
+        if idle || !self.seen.insert((self.placed.wrapping_add(word), next)) {
             return false;
         }
-        self.placed = placed;
-        self.chosen.push(Frame { chosen: cursor, only, before: self.state, latest_before: self.latest });
+        self.placed = self.placed.wrapping_add(word);
+        self.chosen.push(Frame { choice, before: self.state, latest_before: self.latest });
         self.state = next;
-        self.latest = self.latest.max(called);
+        self.latest = self.latest.max(event.called);
+        match choice {
+            Choice::Only(operation) | Choice::Answered(operation, _) => {
+                self.timeline.lift(operation);
+                self.look();
+                self.explained += 1;
+            }
+            Choice::Open(index) => self.open_used[index] = true,
+        }
         true
     }
 
-    /// The place at which to go on looking.
-    fn undo(&mut self, frame: &Frame<M>) -> Cursor {
-        self.state = frame.before;
-        self.latest = frame.latest_before;
-        match frame.chosen {
-            Cursor::Timeline(place) => {
-                if let Entry::Call(operation) = self.timeline.entries[place] {
-                    self.timeline.put_back(operation);
-                    self.placed = self.placed.wrapping_sub(word(operation, 0));
-                }
-                Cursor::Timeline(self.timeline.next[place])
+    /// Takes the last choice back; none when there is no other order to try.
+    fn undo(&mut self) -> Option<Choice> {
+        let Frame { choice, before, latest_before } = self.chosen.pop()?;
+        self.state = before;
+        self.latest = latest_before;
+        match choice {
+            Choice::Only(operation) | Choice::Answered(operation, _) => {
+                self.timeline.put_back(operation);
+                self.look();
+                self.explained -= 1;
+                self.placed = self.placed.wrapping_sub(word(operation, 0));
             }
-            Cursor::Open(index) => {
+            Choice::Open(index) => {
                 self.open_used[index] = false;
                 self.placed = self.placed.wrapping_sub(word(index, 1));
-                Cursor::Open(index + 1)
             }
-            Cursor::End => Cursor::End,
         }
+        Some(choice)
     }
 
-    fn note(&mut self, left: usize) {
-        let explained = self.answered.len() - left;
+    fn note(&mut self) {
+        let explained = self.explained;
         if explained <= self.farthest.0 && !self.farthest.1.is_empty() {
             return;
         }
-        let mut waiting = Vec::new();
-        let mut place = self.timeline.next[HEAD];
-        while let Entry::Call(operation) = self.timeline.entries[place] {
-            waiting.push(format!("{:?}", self.answered[operation]));
-            place = self.timeline.next[place];
-        }
+        let waiting = self.candidates.iter().map(|operation| format!("{:?}", self.answered[*operation]));
+        let waiting = waiting.collect::<Vec<_>>().join("; ");
         let state = self.state;
-        let text =
-            format!("{explained} explained, then {state:?} does not explain any of: {}", waiting.join("; "));
+        let text = format!("{explained} explained, then {state:?} does not explain any of: {waiting}");
         self.farthest = (explained, text);
     }
 }

@@ -45,7 +45,7 @@ impl Blob {
         self == Self::Absent && conditional && answer == Answer::Refused(Refusal::ConditionNotMet)
     }
 
-    fn serve(self, call: Call) -> (Self, Answer) {
+    pub fn serve(self, call: Call) -> (Self, Answer) {
         let refused = |refusal| (self, Answer::Refused(refusal));
         match (call, self) {
             (Call::Put { new, condition, lease }, _) => match self.admit(condition, lease, true) {

@@ -92,3 +92,40 @@ fn judged_by_hand() {
     super::super::blob::bad::run().expect("blobs are judged as a person judges them");
     super::super::table::bad::run().expect("and entities");
 }
+
+/// As a server with a line for the blob tells it: each call waits for some others, and takes effect just before its answer.
+fn from_a_line(random: &mut Random, clients: usize, length: u64) -> Vec<Event> {
+    let mut state = Blob::default();
+    let mut waiting: Vec<(Call, u64)> = Vec::new();
+    let mut events = Vec::new();
+    for moment in 0..length {
+        if waiting.len() < clients {
+            let call = match random.below(10) {
+                0..3 => Call::Get,
+                3 | 4 => Call::Put { new: moment, condition: Condition::None, lease: None },
+                5 => Call::Delete { condition: Condition::None, lease: None },
+                6 => Call::Acquire(random.below(8)),
+                7 => Call::Release(random.below(8)),
+                _ => Call::Break,
+            };
+            waiting.push((call, 2 * moment));
+        } else {
+            // Readings do not wait.
+            let reading = waiting.iter().position(|(call, _)| call.reads());
+            let (call, called) = waiting.swap_remove(reading.unwrap_or_else(|| random.index(clients)));
+            let (next, answer) = state.serve(call);
+            state = next;
+            events.push(Event { call, called, answer: Some((answer, 2 * moment + 1)), until: u64::MAX });
+        }
+    }
+    events
+}
+
+#[test]
+fn those_who_wait_long_are_not_tried_in_all_orders() {
+    let mut random = Random::new(11);
+    for _ in 0..10 {
+        let events = from_a_line(&mut random, 24, 20_000);
+        assert_eq!(check::<Blob>(&events), Verdict::Linearizable);
+    }
+}
