@@ -4,6 +4,7 @@ import os
 
 from azure.storage.blob import AccountSasPermissions, ResourceTypes, generate_account_sas
 
+from install import libraries
 from target import Target, run, scratch
 from tree import blobs, digest, plant, same
 
@@ -18,7 +19,8 @@ def main():
     url = '%s/%s?%s' % (target.endpoint, container.container_name, sas)
     with scratch() as place:
         up, down, logs = (os.path.join(place, name) for name in ('up', 'down', 'logs'))
-        environment = {'AZCOPY_LOG_LOCATION': logs, 'AZCOPY_JOB_PLAN_LOCATION': logs, 'AZCOPY_DISABLE_SYSLOG': 'true'}
+        environment = {'AZCOPY_LOG_LOCATION': logs, 'AZCOPY_JOB_PLAN_LOCATION': logs, 'AZCOPY_DISABLE_SYSLOG': 'true',
+                       **libraries(target.tools)}
 
         def azcopy(*words):
             return run([program, *words, '--skip-version-check'], **environment)

@@ -1,7 +1,9 @@
 """Gets the tools, once, below one directory; nothing is installed into the system."""
+import glob
 import os
 import shutil
 import subprocess
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 AZ = 'azure-cli==2.91.0'
@@ -32,8 +34,37 @@ def azcopy(place):
         _try(['npm', 'install', '--no-audit', '--no-fund', '--loglevel=error', '--prefix', node])
     # The package holds it without the right to be run.
     os.chmod(program, 0o755)
-    if subprocess.run([program, '--version'], capture_output=True).returncode != 0:
+    if not _starts(program, place):
+        _libsecret(place)
+    if not _starts(program, place):
         raise Missing('azcopy does not start; it needs the system library libsecret-1 (Debian: libsecret-1-0)')
+
+
+def libraries(place):
+    """Where a program finds what the system does not have."""
+    found = glob.glob(os.path.join(place, 'libsecret/usr/lib/*'))
+    return {'LD_LIBRARY_PATH': ':'.join(found)} if found else {}
+
+
+def _starts(program, place):
+    environment = {**os.environ, **libraries(place)}
+    return subprocess.run([program, '--version'], env=environment, capture_output=True).returncode == 0
+
+
+def _libsecret(place):
+    """Debian's package, unpacked beside the tools; the system stays as it is."""
+    with tempfile.TemporaryDirectory() as scratch:
+        def download():
+            _try(['apt-get', 'download', 'libsecret-1-0'], cwd=scratch)
+
+        try:
+            download()
+        except Missing:
+            # A new machine has no list of packages.
+            _try(['apt-get', 'update'])
+            download()
+        for package in os.listdir(scratch):
+            _try(['dpkg', '--extract', os.path.join(scratch, package), os.path.join(place, 'libsecret')])
 
 
 def _environment(venv, wanted):
@@ -55,9 +86,9 @@ def _same(path, wanted):
     return os.path.exists(path) and _read(path) == wanted
 
 
-def _try(arguments):
+def _try(arguments, **options):
     try:
-        done = subprocess.run(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(arguments, **options, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     except OSError as error:
         raise Missing('%s: %s' % (arguments[0], error)) from error
     if done.returncode != 0:

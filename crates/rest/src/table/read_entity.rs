@@ -31,7 +31,7 @@ pub fn read(document: &[u8]) -> Result<SentEntity, Failure> {
     let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
     let repeated = (1..names.len()).find(|&at| names[..at].contains(&names[at]));
     let mut entity = SentEntity { properties: Vec::with_capacity(members.len()), ..SentEntity::default() };
-    for (at, (name, value)) in members.into_iter().enumerate() {
+    for (at, (name, mut value)) in members.into_iter().enumerate() {
         if repeated == Some(at) {
             return Err(ErrorCode::DuplicatePropertiesSpecified.into());
         }
@@ -43,6 +43,9 @@ pub fn read(document: &[u8]) -> Result<SentEntity, Failure> {
                 let edm_type = annotation(&annotations, &name)?;
                 if edm_type.is_none() && may_be_whole(&value) && is_whole(document, &name) {
                     return Err(unreadable());
+                }
+                if edm_type != Some(EdmType::Double) && is_minus_zero(&value) && is_whole(document, &name) {
+                    value = Scalar::Number(0.into());
                 }
                 if let Some(value) = property(value, edm_type)? {
                     entity.properties.push((name, value));
@@ -143,6 +146,11 @@ fn from_number(number: &serde_json::Number, edm_type: Option<EdmType>) -> Option
 fn may_be_whole(value: &Scalar) -> bool {
     const LARGEST: f64 = (1_u64 << 63) as f64;
     matches!(value, Scalar::Number(number) if number.as_f64().is_some_and(|read| read.abs() >= LARGEST))
+}
+
+/// So has a zero with a sign.
+fn is_minus_zero(value: &Scalar) -> bool {
+    matches!(value, Scalar::Number(number) if number.is_f64() && number.as_f64() == Some(0.0))
 }
 
 /// Whether a number was written without a point and an exponent. Reads the document once more; hardly any needs it.

@@ -24,6 +24,11 @@ fn values_and_their_types() {
         (r#""a":5"#, "Int32(5)"),
         (r#""a":-2147483648"#, "Int32(-2147483648)"),
         (r#""a":2147483648"#, "InvalidInput"),
+        (r#""a":-0"#, "Int32(0)"),
+        (r#""a":-0,"a@odata.type":"Edm.Int64""#, "Int64(0)"),
+        (r#""a":-0,"a@odata.type":"Edm.Double""#, "Double(-0.0)"),
+        (r#""a":-0.0"#, "Double(-0.0)"),
+        (r#""a":-0e0"#, "Double(-0.0)"),
         // No integer of any width holds them, and they are no Doubles for it.
         (r#""a":9223372036854775808"#, "InvalidInput"),
         (r#""a":18446744073709551616"#, "InvalidInput"),
