@@ -77,7 +77,7 @@ fn compare(service: Service, run: &Run, wanted: &[Workload], client: &Runtime) -
     }
     let mut report = Report::new(service, run);
     for workload in wanted {
-        let turns = workload.turns();
+        let turns = workload.turns(run);
         let turn = &Run { seconds: run.seconds / turns as f64, ..run.clone() };
         let suited: Vec<&Server> = servers.iter().filter(|server| workload.suits(server.kind())).collect();
         let mut totals: Vec<Option<Measured>> = suited.iter().map(|_| None).collect();

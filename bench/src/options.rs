@@ -7,6 +7,12 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::bare::Bare;
 
+/// What the bars are meant for.
+const LIST: usize = 100_000;
+const DELETE: usize = 10_000;
+const DEPTH: usize = 100_000;
+const PARTITION: usize = 100_000;
+
 /// Lazuli beside Azurite and beside the limits of the machine. Numbers mean something on a quiet machine only.
 #[derive(Debug, Parser)]
 #[command(name = "lazuli-bench")]
@@ -33,6 +39,10 @@ pub struct Run {
     /// The binary to measure: a release build.
     #[arg(long, value_name = "FILE")]
     pub lazuli: PathBuf,
+    /// Another build of it, beside which it is measured in many short turns: what differs by some percent is seen so, and
+    /// not in two runs.
+    #[arg(long, value_name = "FILE")]
+    pub against: Option<PathBuf>,
     /// azurite, where installed; a node beside it is the one that runs it.
     #[arg(long, value_name = "FILE")]
     pub azurite: Option<PathBuf>,
@@ -46,16 +56,16 @@ pub struct Run {
     #[arg(long, default_value_t = 3.0)]
     pub seconds: f64,
     /// Blobs in the larger listing.
-    #[arg(long, value_name = "COUNT", default_value_t = 100_000)]
+    #[arg(long, value_name = "COUNT", default_value_t = LIST)]
     pub list: usize,
     /// Blobs that are there to be deleted.
-    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    #[arg(long, value_name = "COUNT", default_value_t = DELETE)]
     pub delete: usize,
     /// Messages in the queue from which they are taken. The emulator takes minutes to be given so many.
-    #[arg(long, value_name = "COUNT", default_value_t = 100_000)]
+    #[arg(long, value_name = "COUNT", default_value_t = DEPTH)]
     pub depth: usize,
     /// Entities in the tables that are filtered, in tens of thousands.
-    #[arg(long, value_name = "COUNT", default_value_t = 100_000)]
+    #[arg(long, value_name = "COUNT", default_value_t = PARTITION)]
     pub partition: usize,
     /// Blobs in the container when cost must still be what it was with 10,000, and messages in the queue when it
     /// must still be what it was with 100; 0 leaves this out.
@@ -72,6 +82,12 @@ pub struct Run {
 impl Run {
     pub fn wants(&self, workload: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|part| workload.contains(part.as_str()))
+    }
+
+    /// Whether as much is stored as the bars are meant for.
+    pub fn is_full(&self) -> bool {
+        let stored = [self.list, self.delete, self.depth, self.partition];
+        stored.iter().zip([LIST, DELETE, DEPTH, PARTITION]).all(|(stored, meant)| *stored >= meant)
     }
 
     pub fn time(&self) -> Duration {

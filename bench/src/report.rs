@@ -19,6 +19,7 @@ struct Line {
 
 pub struct Report {
     heading: String,
+    full: bool,
     lines: Vec<Line>,
 }
 
@@ -34,7 +35,7 @@ impl Report {
              `~`: others kept more than {NOISE} cores busy",
             run.connections, run.seconds
         );
-        Self { heading, lines: Vec::new() }
+        Self { heading, full: run.is_full(), lines: Vec::new() }
     }
 
     pub fn add(&mut self, workload: &Workload, kind: Kind, measured: Measured) {
@@ -88,6 +89,12 @@ impl Display for Report {
             writeln!(f, "{}", self.cells(line))?;
         }
         writeln!(f)?;
+        if !self.full {
+            writeln!(
+                f,
+                "a first look: the bars are meant for more that is stored, which costs the emulator more"
+            )?;
+        }
         for bar in &BARS {
             let Some(ours) = self.rate(bar.workload, Kind::Lazuli) else { continue };
             let name = bar.workload.name();

@@ -18,6 +18,8 @@ use process::Process;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Lazuli,
+    /// The build to compare it with.
+    Against,
     Azurite,
     Bare(Bare),
 }
@@ -26,6 +28,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Lazuli => "lazuli",
+            Self::Against => "against",
             Self::Azurite => "azurite",
             Self::Bare(Bare::Hyper) => "bare hyper",
             Self::Bare(Bare::Log) => "bare log",
@@ -59,12 +62,16 @@ pub struct Server {
 /// Lazuli first: nobody else has left anything to be written yet.
 pub fn start(run: &Run, service: Service) -> Outcome<Vec<Server>> {
     let mut servers = vec![Server::lazuli(run, service)?];
+    if let Some(binary) = &run.against {
+        servers.push(Server::build_of_ours(run, Kind::Against, binary, service)?);
+    }
     if !run.no_limits && service == Service::Blob {
         servers.push(Server::bare(run, Bare::Hyper)?);
         servers.push(Server::bare(run, Bare::Log)?);
     }
     match &run.azurite {
         Some(program) => servers.push(Server::azurite(run, program, service)?),
+        None if run.against.is_some() => {}
         None => eprintln!("no azurite to compare with: --azurite FILE"),
     }
     Ok(servers)
@@ -72,14 +79,18 @@ pub fn start(run: &Run, service: Service) -> Outcome<Vec<Server>> {
 
 impl Server {
     pub fn lazuli(run: &Run, service: Service) -> Outcome<Self> {
-        let mut command = Command::new(&run.lazuli);
+        Self::build_of_ours(run, Kind::Lazuli, &run.lazuli, service)
+    }
+
+    fn build_of_ours(run: &Run, kind: Kind, binary: &Path, service: Service) -> Outcome<Self> {
+        let mut command = Command::new(binary);
         for port in ["blob", "queue", "table", "file", "dfs", "admin"] {
             command.args([format!("--{port}Port"), "0".to_owned()]);
         }
         command.arg("--silent");
         let announcement = format!("{} listening on http://", service.name());
-        let process = Process::start(run, "lazuli", command, Some("--location"), &announcement)?;
-        Ok(Self { kind: Kind::Lazuli, process })
+        let process = Process::start(run, &kind.to_string(), command, Some("--location"), &announcement)?;
+        Ok(Self { kind, process })
     }
 
     /// All of its services in one process, as it is mostly run. A `node` beside the program is the one it wants.

@@ -73,8 +73,9 @@ impl Workload {
     }
 
     /// The machine's speed changes from second to second: what can be repeated is measured in turns.
-    pub fn turns(self) -> usize {
+    pub fn turns(self, run: &Run) -> usize {
         match self {
+            _ if run.against.is_some() && self.is_repeatable() => run.seconds.ceil() as usize * 2,
             Self::Blob(Blob::Get(_) | Blob::GetProperties) => 4,
             _ => 1,
         }

@@ -29,7 +29,10 @@ fn run(service: &str, arguments: &[&str]) -> Chore {
     let mut bench = command(release.join("lazuli-bench"));
     bench.arg(service).arg("--lazuli").arg(release.join("lazuli"));
     bench.arg("--directory").arg(paths::target().join("bench"));
-    if let Some(azurite) = azurite::installed() {
+    // Two builds are compared with each other alone.
+    if !arguments.iter().any(|argument| argument.starts_with("--against"))
+        && let Some(azurite) = azurite::installed()
+    {
         bench.arg("--azurite").arg(azurite);
     }
     for argument in arguments {

@@ -81,7 +81,7 @@ impl Blob {
 
     pub fn suits(self, kind: Kind) -> bool {
         match kind {
-            Kind::Lazuli | Kind::Azurite => true,
+            Kind::Lazuli | Kind::Against | Kind::Azurite => true,
             Kind::Bare(Bare::Log) => matches!(self, Self::Put(_) | Self::Upload),
             Kind::Bare(Bare::Hyper) => {
                 matches!(self, Self::Put(_) | Self::Get(_) | Self::GetProperties | Self::Upload)
