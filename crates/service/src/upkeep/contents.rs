@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use lazuli_engine::{Plan, Scan};
+use lazuli_engine::{Key, Plan, Scan};
 
 use crate::Services;
 use crate::content;
@@ -13,47 +13,80 @@ use crate::record::block::BlockRecord;
 use crate::record::content::{Content, DeadContent, Piece, Segment};
 
 const ITEMS_IN_PASS: usize = 500;
+const PIECES_IN_COMMIT: usize = 1_000;
 
-pub async fn list(services: &Services) -> Answer<Vec<(ContentId, DeadContent)>> {
+/// Some of what is dead, behind this place.
+pub struct Page {
+    pub contents: Vec<(ContentId, DeadContent)>,
+    /// Where it ends.
+    pub last: Option<Key>,
+    pub more: bool,
+}
+
+pub async fn list(services: &Services, after: Option<Key>) -> Answer<Page> {
     let reader = services.engine().reader().await?;
-    let page = reader.scan(Scan { limit: ITEMS_IN_PASS, ..Scan::of(key::dead_contents()) }).await?;
-    page.items
-        .into_iter()
-        .filter_map(|(key, entry)| Some((key::content_of(&key)?, entry)))
-        .map(|(id, entry)| Ok((id, DeadContent::decode(&entry.value)?)))
-        .collect()
+    let page = reader.scan(Scan { after, limit: ITEMS_IN_PASS, ..Scan::of(key::dead_contents()) }).await?;
+    let last = page.items.last().map(|(key, _)| key.clone());
+    let found = page.items.into_iter().filter_map(|(key, entry)| Some((key::content_of(&key)?, entry)));
+    let contents = found.map(|(id, entry)| Ok((id, DeadContent::decode(&entry.value)?)));
+    Ok(Page { contents: contents.collect::<Answer<_>>()?, last, more: page.more })
 }
 
 /// Each step reads what it deletes as checks of its commit: to be stopped anywhere and begun again is harmless.
-pub async fn sweep(services: &Services, id: ContentId, dead: DeadContent) -> Answer<()> {
-    match dead {
-        DeadContent::Pieces(pieces) => release_listed(services, id, &pieces).await,
-        DeadContent::Segments => {
-            adopt(services, id).await?;
-            while delete_segments(services, id, false).await? {}
-            finish(services, id).await
-        }
-        DeadContent::Manifest => {
-            // Blocks that this manifest adopted are still filed under their stage: first they leave it.
-            adopt(services, id).await?;
-            while delete_segments(services, id, true).await? {}
-            drop_parent(services, id).await
-        }
-        DeadContent::Stage => {
-            while delete_stage(services, id, None).await? {}
-            finish(services, id).await
+pub async fn sweep(services: &Services, contents: Vec<(ContentId, DeadContent)>) -> Answer<()> {
+    let mut listed = Vec::new();
+    for (id, dead) in contents {
+        match dead {
+            DeadContent::Pieces(pieces) => listed.push((id, pieces)),
+            DeadContent::Segments => {
+                adopt(services, id).await?;
+                while delete_segments(services, id, false).await? {}
+                finish(services, id).await?;
+            }
+            DeadContent::Manifest => {
+                // Blocks that this manifest adopted are still filed under their stage: first they leave it.
+                adopt(services, id).await?;
+                while delete_segments(services, id, true).await? {}
+                drop_parent(services, id).await?;
+            }
+            DeadContent::Stage => {
+                while delete_stage(services, id, None).await? {}
+                finish(services, id).await?;
+            }
         }
     }
+    for some in batches(&listed) {
+        release_listed(services, some).await?;
+    }
+    Ok(())
 }
 
-async fn release_listed(services: &Services, id: ContentId, pieces: &[Piece]) -> Answer<()> {
+/// Whoever replaces blobs as fast as they can must not be faster than whoever gives them back: many go with one commit.
+fn batches(mut listed: &[(ContentId, Vec<Piece>)]) -> impl Iterator<Item = &[(ContentId, Vec<Piece>)]> {
+    std::iter::from_fn(move || {
+        let mut pieces = 0;
+        let fits = listed.iter().take_while(|(_, its)| {
+            pieces += its.len();
+            pieces <= PIECES_IN_COMMIT
+        });
+        // One alone is never too much: it was written by one commit.
+        let count = fits.count().max(1).min(listed.len());
+        let (some, rest) = listed.split_at(count);
+        listed = rest;
+        (!some.is_empty()).then_some(some)
+    })
+}
+
+async fn release_listed(services: &Services, listed: &[(ContentId, Vec<Piece>)]) -> Answer<()> {
     services
         .engine()
         .run(services.deadline(), |reader| async move {
             let mut plan = Plan::new(());
-            if reader.get(key::dead_content(id)).await?.is_some() {
-                release(&mut plan, pieces);
-                plan.delete(key::dead_content(id));
+            for (id, pieces) in listed {
+                if reader.get(key::dead_content(*id)).await?.is_some() {
+                    release(&mut plan, pieces);
+                    plan.delete(key::dead_content(*id));
+                }
             }
             Ok::<_, Fault>(plan)
         })

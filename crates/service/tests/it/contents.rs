@@ -343,3 +343,21 @@ async fn a_list_that_comes_too_late_is_given_up() {
     bench.sweep().await;
     assert_eq!(bench.keys().await, vec!["cacct\\x00c".to_owned()], "keys left behind");
 }
+
+/// Replaced by many clients at once, given back by one sweeper: it must not need a commit for each.
+#[tokio::test]
+async fn many_contents_are_given_back_with_few_commits() {
+    let bench = Bench::new().await;
+    let body = vec![7; 20_000];
+    for _ in 0..2 {
+        for number in 0..300 {
+            bench.put(&format!("b{number}"), &body).await.unwrap();
+        }
+    }
+    let before = bench.services.engine().stats().transactions;
+    bench.sweep().await;
+    let commits = bench.services.engine().stats().transactions - before;
+    assert!((1..=10).contains(&commits), "{commits} commits for 300 contents");
+    assert!(bench.keys().await.iter().all(|key| !key.starts_with('g')), "all are given back");
+    assert!(bench.get("b0", None).await.unwrap() == body);
+}
