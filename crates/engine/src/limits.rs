@@ -22,7 +22,7 @@ pub(crate) fn check(txn: &Txn) -> Result<usize, EngineError> {
     if txn.writes.len() > caps::WRITES {
         return Err(EngineError::TooLarge("writes"));
     }
-    let mut size = (txn.publish.len() + txn.release.len()) * 64;
+    let mut size = (txn.publish.len() + txn.release.len()) * caps::CHUNK;
     for write in &txn.writes {
         let (key, value) = match write {
             Write::Put(key, value) => (key, value.len()),

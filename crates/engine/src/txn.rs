@@ -8,6 +8,8 @@ pub mod caps {
     pub const VALUE: usize = 90_000;
     pub const TXN: usize = 1_000_000;
     pub const WRITES: usize = 10_000;
+    /// What a chunk that is published or released counts.
+    pub const CHUNK: usize = 64;
 }
 
 /// 100 ns ticks since the Unix epoch.
@@ -153,6 +155,12 @@ pub struct Plan<T> {
 impl<T> Plan<T> {
     pub fn new(output: T) -> Self {
         Self { writes: Vec::new(), publish: Vec::new(), release: Vec::new(), output }
+    }
+
+    /// What the commit would count against [`caps::TXN`].
+    pub fn size(&self) -> usize {
+        let chunks = self.publish.len() + self.release.len();
+        self.writes.iter().map(Write::len).sum::<usize>() + chunks * caps::CHUNK
     }
 
     pub fn put(&mut self, key: impl Into<Key>, value: impl Into<Value>) {

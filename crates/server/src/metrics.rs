@@ -1,13 +1,14 @@
 //! Counters for Prometheus. Labels are operation names of the table and status codes: a bounded set, whatever
 //! clients send.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use lazuli_rest::Observer;
+use lazuli_service::Services;
 use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
@@ -35,6 +36,8 @@ pub struct Metrics {
     durations: Family<Operation, Histogram, fn() -> Histogram>,
     bytes_in: Counter<u64, AtomicU64>,
     bytes_out: Counter<u64, AtomicU64>,
+    /// The services are made after the metrics that they are given.
+    services: Arc<OnceLock<Services>>,
 }
 
 impl Metrics {
@@ -53,7 +56,14 @@ impl Metrics {
         registry.register("received", "Bytes of request bodies (bytes)", bytes_in.clone());
         registry.register("sent", "Bytes of response bodies (bytes)", bytes_out.clone());
         registry.register_collector(Box::new(Connections(connections)));
-        Arc::new(Self { registry, requests, durations, bytes_in, bytes_out })
+        let services = Arc::default();
+        registry.register_collector(Box::new(Upkeep(Arc::clone(&services))));
+        Arc::new(Self { registry, requests, durations, bytes_in, bytes_out, services })
+    }
+
+    /// From now on the sweeper's figures of these services are shown.
+    pub fn watch_upkeep(&self, services: &Services) {
+        let _ = self.services.set(services.clone());
     }
 
     pub fn text(&self) -> String {
@@ -87,6 +97,33 @@ impl prometheus_client::collector::Collector for Connections {
         let metric =
             encoder.encode_descriptor("connections", "Open client connections", None, open.metric_type())?;
         open.encode(metric)
+    }
+}
+
+/// What the sweeper could not give back.
+struct Upkeep(Arc<OnceLock<Services>>);
+
+impl std::fmt::Debug for Upkeep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Upkeep")
+    }
+}
+
+impl prometheus_client::collector::Collector for Upkeep {
+    fn encode(
+        &self,
+        mut encoder: prometheus_client::encoding::DescriptorEncoder<'_>,
+    ) -> Result<(), std::fmt::Error> {
+        use prometheus_client::encoding::EncodeMetric;
+        let stats = self.0.get().map(|services| services.upkeep().stats()).unwrap_or_default();
+        let passed_over = ConstCounter::new(stats.passed_over);
+        let metric = encoder.encode_descriptor(
+            "sweeper_passed_over",
+            "Times that the sweeper could not give something back and went on with the next",
+            None,
+            passed_over.metric_type(),
+        )?;
+        passed_over.encode(metric)
     }
 }
 

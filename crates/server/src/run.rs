@@ -64,7 +64,7 @@ async fn serve(
     let admin_acceptor = Acceptor::new(ADMIN_CONNECTIONS, Lanes::here());
     let metrics = Metrics::new(acceptor.clone());
     let wired = wiring::wire(config, &engine, metrics.clone())?;
-    wired.recover().await?;
+    wired.recover().await;
     seed::create(&wired.services, &config.seeds).await?;
     let sweeper = wired.sweep();
 

@@ -6,7 +6,7 @@ use lazuli_engine::{Engine, Host, Options};
 use lazuli_model::operation::Service;
 use lazuli_rest::auth::{Account, Accounts, Auth, Jwks, OAuth};
 use lazuli_rest::{Front, FrontOptions};
-use lazuli_service::{Fault, ServiceOptions, Services, upkeep};
+use lazuli_service::{ServiceOptions, Services, upkeep};
 use tokio::task::JoinHandle;
 
 use crate::config::{Config, Oauth, Storage};
@@ -44,6 +44,7 @@ pub fn wire(config: &Config, engine: &Engine, metrics: Arc<Metrics>) -> Result<W
     let accounts = Accounts::new(config.accounts.iter().cloned());
     let auth = Auth::new(accounts.clone(), oauth(&config.oauth)?, secret::delegation(&config.storage)?)
         .with_bearer_over_http(config.bearer_over_http);
+    metrics.watch_upkeep(&services);
     let options = FrontOptions { observer: Some(metrics) };
     let front = Arc::new(Front::new(services.clone(), auth, options));
     Ok(Wired { services, front, accounts })
@@ -55,10 +56,8 @@ impl Wired {
     }
 
     /// Sees to what a crash left; before the first request.
-    pub async fn recover(&self) -> Result<(), Error> {
-        upkeep::recover(&self.services)
-            .await
-            .map_err(|Fault(failure)| Error::from(format!("recovery: {failure}")))
+    pub async fn recover(&self) {
+        upkeep::recover(&self.services).await;
     }
 
     pub fn sweep(&self) -> JoinHandle<()> {

@@ -3,7 +3,7 @@
 use lazuli_engine::{Plan, Reader};
 
 use crate::fault::Answer;
-use crate::key;
+use crate::key::{self, ContentId};
 use crate::record::Record;
 use crate::record::content::{Content, DeadContent, Holders, Piece, Shape};
 
@@ -43,7 +43,10 @@ pub async fn drop_holders<T>(reader: &Reader, plan: &mut Plan<T>, contents: &[Co
             None => 0,
         };
         match further.checked_sub(count) {
-            Some(0) => plan.delete(key),
+            Some(0) => {
+                plan.delete(key);
+                absorb_later(plan, content);
+            }
             Some(left) => plan.put(key, Holders(left).encode()),
             None => {
                 if further > 0 {
@@ -56,7 +59,31 @@ pub async fn drop_holders<T>(reader: &Reader, plan: &mut Plan<T>, contents: &[Co
     Ok(())
 }
 
-fn discard<T>(plan: &mut Plan<T>, content: &Content) {
+/// The content has one holder left. If that is a manifest that took blocks over from it, the sweeper gives the other
+/// blocks back; if it is a record, the sweeper finds nothing to do.
+pub fn absorb_later<T>(plan: &mut Plan<T>, content: &Content) {
+    if matches!(content.shape, Shape::Manifest { named: true, .. }) {
+        plan.put(key::dead_content(content.id), DeadContent::Absorb.encode());
+    }
+}
+
+/// The younger manifest takes blocks over from the older one, and the hold on it of the record that pointed to it.
+pub async fn become_parent<T>(
+    reader: &Reader,
+    plan: &mut Plan<T>,
+    parent: &Content,
+    child: ContentId,
+) -> Answer<()> {
+    plan.put(key::parent(child), parent.encode());
+    plan.put(key::child(parent.id, child), lazuli_engine::Value::new());
+    if reader.get(key::holders(parent.id)).await?.is_none() {
+        absorb_later(plan, parent);
+    }
+    Ok(())
+}
+
+/// Nothing holds this content any more.
+pub fn discard<T>(plan: &mut Plan<T>, content: &Content) {
     match &content.shape {
         Shape::Empty => {}
         Shape::Pieces(pieces) => discard_pieces(plan, content, pieces),
@@ -64,7 +91,7 @@ fn discard<T>(plan: &mut Plan<T>, content: &Content) {
     }
 }
 
-/// Inline bytes go at once: whoever reads them has read them with the record, at one snapshot.
+/// Inline bytes go at once: a reader has read them with the record, at one snapshot.
 fn discard_pieces<T>(plan: &mut Plan<T>, content: &Content, pieces: &[Piece]) {
     let mut chunks = Vec::new();
     for piece in pieces {

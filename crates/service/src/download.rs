@@ -1,5 +1,5 @@
 //! Bytes on their way out. What a download reads is what stood when its record was read, whatever happens to
-//! the blob meanwhile: contents are immutable, and nothing is given back before the download ends.
+//! the blob meanwhile: contents are immutable, and no byte of this one is given back before the download ends.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::Services;
 use crate::fault::Answer;
 use crate::key::{self, ContentId};
 use crate::manifest;
-use crate::pins::Entered;
+use crate::readers::ActiveReader;
 use crate::record::content::{Content, Piece, Shape};
 
 /// What is read and sent at a time: what the engine reads without a thread for it, and the nearer caches hold from
@@ -20,38 +20,45 @@ const UNIT: u32 = 256 * 1024;
 
 pub struct Download {
     services: Services,
-    /// Pieces to come, each with the part of it that is wanted.
-    pieces: VecDeque<(Piece, Range<u32>)>,
-    cursor: Option<Cursor>,
+    /// What is known of what is to come; the rest is behind the cursors in it.
+    next: VecDeque<Next>,
     /// Inline bytes that were read with the record.
     ready: Option<Bytes>,
     length: u64,
-    _entered: Option<Entered>,
+    /// Keeps the sweeper from the content.
+    _active: Option<ActiveReader>,
 }
 
-/// Where to go on in a manifest.
+/// Where to go on in a manifest, and in those of its blocks that are manifests themselves.
 struct Cursor {
     content: ContentId,
     after: Option<Key>,
     wanted: Range<u64>,
 }
 
+/// What comes next, in order.
+enum Next {
+    /// The part of a piece that is wanted.
+    Piece(Piece, Range<u32>),
+    /// A block that has a manifest of its own, and what is wanted of it.
+    Manifest(Cursor),
+}
+
 impl Download {
     /// `reader` is the snapshot that the record came from.
     pub async fn open(
         services: &Services,
-        entered: Entered,
+        mut active: ActiveReader,
         reader: &Reader,
         content: &Content,
         range: Range<u64>,
     ) -> Answer<Self> {
         let mut download = Self {
             services: services.clone(),
-            pieces: VecDeque::new(),
-            cursor: None,
+            next: VecDeque::new(),
             ready: None,
             length: range.end.saturating_sub(range.start),
-            _entered: None,
+            _active: None,
         };
         if download.length == 0 {
             return Ok(download);
@@ -64,13 +71,15 @@ impl Download {
                     download.ready = Some(part(&bytes, &range)?);
                     return Ok(download);
                 }
-                download.queue(0, pieces, &range);
+                download.next.extend(wanted_of(0, pieces, &range));
             }
             Shape::Manifest { .. } => {
-                download.cursor = Some(Cursor { content: content.id, after: None, wanted: range });
+                let cursor = Cursor { content: content.id, after: None, wanted: range };
+                download.next.push_back(Next::Manifest(cursor));
             }
         }
-        download._entered = Some(entered);
+        active.decide(content.id);
+        download._active = Some(active);
         Ok(download)
     }
 
@@ -87,14 +96,16 @@ impl Download {
         if let Some(bytes) = self.ready.take() {
             return Some(Ok(bytes));
         }
+        // Each turn sends a piece, or loads segments of a manifest: blocks hold no manifests of manifests.
         loop {
-            if let Some((piece, wanted)) = self.pieces.pop_front() {
-                return Some(self.read(piece, wanted).await);
-            }
-            self.cursor.as_ref()?;
-            if let Err(fault) = self.advance().await {
-                self.cursor = None;
-                return Some(Err(fault));
+            match self.next.pop_front()? {
+                Next::Piece(piece, wanted) => return Some(self.read(piece, wanted).await),
+                Next::Manifest(cursor) => {
+                    if let Err(fault) = self.advance(cursor).await {
+                        self.next.clear();
+                        return Some(Err(fault));
+                    }
+                }
             }
         }
     }
@@ -111,7 +122,7 @@ impl Download {
                 // Units end where sub-checksums do, so that no byte is verified twice.
                 let end = wanted.end.min((wanted.start / UNIT + 1) * UNIT);
                 if end < wanted.end {
-                    self.pieces.push_front((piece, end..wanted.end));
+                    self.next.push_front(Next::Piece(piece, end..wanted.end));
                 }
                 wanted.end = end;
                 Ok(self.services.engine().extents().read(chunk, wanted).await?)
@@ -119,42 +130,59 @@ impl Download {
         }
     }
 
-    /// Loads the next segments of the manifest.
-    async fn advance(&mut self) -> Answer<()> {
-        let Some(cursor) = self.cursor.take() else { return Ok(()) };
+    /// Loads the next segments of a manifest, in front of what comes behind it.
+    async fn advance(&mut self, cursor: Cursor) -> Answer<()> {
         let reader = self.services.engine().reader().await?;
-        let found =
-            manifest::segments_from(&reader, cursor.content, cursor.after.clone(), cursor.wanted.start, 2)
-                .await?;
+        let Cursor { content, after, wanted } = cursor;
+        let found = manifest::segments_from(&reader, content, after, wanted.start, 2).await?;
         let Some((last, _)) = found.last() else { return Err(lost()) };
         let after = Some(last.clone());
+        let mut loaded = Vec::new();
         let mut reached = 0;
         for (_, segment) in &found {
             let mut start = segment.start;
             for block in &segment.blocks {
-                self.queue(start, &block.pieces, &cursor.wanted);
-                start += block.size;
+                let end = start + block.content.length;
+                match &block.content.shape {
+                    Shape::Empty => {}
+                    Shape::Pieces(pieces) => loaded.extend(wanted_of(start, pieces, &wanted)),
+                    Shape::Manifest { .. } => {
+                        let (from, to) = (wanted.start.max(start), wanted.end.min(end));
+                        if from < to {
+                            let wanted = from - start..to - start;
+                            loaded.push(Next::Manifest(Cursor {
+                                content: block.content.id,
+                                after: None,
+                                wanted,
+                            }));
+                        }
+                    }
+                }
+                start = end;
             }
             reached = start;
         }
-        if reached < cursor.wanted.end {
-            self.cursor = Some(Cursor { after, ..cursor });
+        if reached < wanted.end {
+            self.next.push_front(Next::Manifest(Cursor { content, after, wanted }));
         }
+        loaded.into_iter().rev().for_each(|next| self.next.push_front(next));
         Ok(())
     }
+}
 
-    /// Queues the parts of these pieces, the first of which begins at `start`, that lie in `wanted`.
-    fn queue(&mut self, mut start: u64, pieces: &[Piece], wanted: &Range<u64>) {
-        for piece in pieces {
-            let end = start + piece.size();
-            let from = wanted.start.max(start);
-            let to = wanted.end.min(end);
-            if from < to {
-                self.pieces.push_back((*piece, (from - start) as u32..(to - start) as u32));
-            }
-            start = end;
+/// The parts of these pieces, the first of which begins at `start`, that lie in `wanted`.
+fn wanted_of(mut start: u64, pieces: &[Piece], wanted: &Range<u64>) -> Vec<Next> {
+    let mut parts = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let end = start + piece.size();
+        let from = wanted.start.max(start);
+        let to = wanted.end.min(end);
+        if from < to {
+            parts.push(Next::Piece(*piece, (from - start) as u32..(to - start) as u32));
         }
+        start = end;
     }
+    parts
 }
 
 async fn inline(reader: &Reader, id: ContentId) -> Answer<Bytes> {

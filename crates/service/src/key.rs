@@ -5,15 +5,17 @@
 //! c account 0 name                 container                     -> ContainerRecord
 //! b generation name                blob, committed base          -> BlobRecord
 //! s generation name 0 ticks        snapshot                      -> BlobRecord
+//! d generation name                snapshots up to a moment are deleted, their keys to be swept -> DeadSnapshots
 //! h generation name                staged blob: has uncommitted blocks -> StagedRecord
 //! u stage block                    uncommitted block             -> BlockRecord
 //! ~ content                        bytes up to the inline limit
 //! m content end number             segment of a manifest, by the offset of its end
-//! n content                        the content that a manifest borrows blocks from
+//! n content                        the parent of a manifest: the older one that it took blocks over from
+//! N parent content                 a manifest with this parent
 //! r content                        further holders of a shared content (absent: one holder)
 //! w content                        manifest being written; an old one is an orphan
 //! e content                        stage whose blocks this manifest adopted, keys to be swept
-//! g content                        dead content, its chunks to be released
+//! g content                        dead content, its chunks to be released; or a parent to be absorbed
 //! G generation                     dead container, its keys to be swept
 //! q account 0 name                 queue                         -> QueueFields
 //! k generation id                  message                       -> MessageFields
@@ -96,6 +98,28 @@ pub fn snapshots(generation: Generation) -> Key {
     join(&[b"s", &generation.0])
 }
 
+/// When the snapshot of a key was taken.
+pub fn snapshot_ticks(key: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(key.get(key.len().checked_sub(8)?..)?.try_into().ok()?))
+}
+
+/// What follows in a key is the blob's name.
+pub const NAME_AT: usize = 13;
+
+pub fn dead_snapshots(generation: Generation, name: &str) -> Key {
+    join(&[b"d", &generation.0, name.as_bytes()])
+}
+
+/// Of one container.
+pub fn dead_snapshots_in(generation: Generation) -> Key {
+    join(&[b"d", &generation.0])
+}
+
+/// Of all containers.
+pub fn all_dead_snapshots() -> KeyRange {
+    KeyRange::prefix(&b"d"[..])
+}
+
 pub fn staged(generation: Generation, name: &str) -> Key {
     join(&[b"h", &generation.0, name.as_bytes()])
 }
@@ -129,6 +153,20 @@ pub fn segments(content: ContentId) -> KeyRange {
 
 pub fn parent(content: ContentId) -> Key {
     join(&[b"n", &content.0.to_be_bytes()])
+}
+
+pub fn child(parent: ContentId, content: ContentId) -> Key {
+    join(&[b"N", &parent.0.to_be_bytes(), &content.0.to_be_bytes()])
+}
+
+/// Every manifest with this parent.
+pub fn children(parent: ContentId) -> KeyRange {
+    KeyRange::prefix(join(&[b"N", &parent.0.to_be_bytes()]))
+}
+
+/// The younger one of the two manifests that a key of [`children`] names.
+pub fn child_of(key: &[u8]) -> Option<ContentId> {
+    content_from(key.get(17..)?)
 }
 
 pub fn adopted(content: ContentId) -> Key {

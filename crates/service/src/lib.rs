@@ -7,8 +7,8 @@ pub mod download;
 pub mod fault;
 pub mod key;
 pub mod manifest;
-pub mod pins;
 pub mod queue;
+pub mod readers;
 pub mod record;
 pub mod shared;
 pub mod store;
@@ -38,6 +38,9 @@ pub struct ServiceOptions {
     pub commit_patience: Duration,
 }
 
+/// Long block lists that are put together at a time.
+const LONG_LISTS: usize = 4;
+
 impl Default for ServiceOptions {
     fn default() -> Self {
         Self { upload_memory: 32 * 1024 * 1024, commit_patience: Duration::from_secs(30) }
@@ -53,8 +56,10 @@ struct Inner {
     options: ServiceOptions,
     budget: upload::Budget,
     workers: workers::Workers,
-    pins: pins::Pins,
+    readers: readers::Readers,
     stage_counts: blob::StageCounts,
+    long_lists: tokio::sync::Semaphore,
+    upkeep: upkeep::Counters,
     hands: queue::Hands,
 }
 
@@ -66,8 +71,10 @@ impl Services {
             options,
             budget,
             workers: workers::Workers::default(),
-            pins: pins::Pins::default(),
+            readers: readers::Readers::default(),
             stage_counts: blob::StageCounts::default(),
+            long_lists: tokio::sync::Semaphore::new(LONG_LISTS),
+            upkeep: upkeep::Counters::default(),
             hands: queue::Hands::default(),
         }))
     }
@@ -88,12 +95,21 @@ impl Services {
         &self.0.workers
     }
 
-    pub(crate) fn pins(&self) -> &pins::Pins {
-        &self.0.pins
+    pub(crate) fn readers(&self) -> &readers::Readers {
+        &self.0.readers
     }
 
     pub(crate) fn hands(&self) -> &queue::Hands {
         &self.0.hands
+    }
+
+    /// What the sweeper has met.
+    pub fn upkeep(&self) -> &upkeep::Counters {
+        &self.0.upkeep
+    }
+
+    pub(crate) fn long_lists(&self) -> &tokio::sync::Semaphore {
+        &self.0.long_lists
     }
 
     pub(crate) fn stage_counts(&self) -> &blob::StageCounts {

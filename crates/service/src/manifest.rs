@@ -1,15 +1,19 @@
-//! Long lists of pieces, as immutable segments keyed by the offset where each ends.
+//! Long lists of blocks, as immutable segments keyed by the offset where each ends.
 //!
 //! A short manifest is written by the commit that points to it. A long one is written first, under an intent
 //! that the commit removes: an intent that is found old marks an orphan.
 
+use std::collections::HashSet;
+
 use lazuli_engine::{EngineError, Key, Plan, Reader, Scan, Value};
+use lazuli_model::time::Timestamp;
 
 use crate::Services;
 use crate::fault::Answer;
 use crate::key::{self, ContentId};
 use crate::record::Record;
-use crate::record::content::{Content, DeadContent, ListedBlock, Segment, Shape};
+use crate::record::content::{Content, DeadContent, ListedBlock, Piece, Segment, Shape};
+use crate::upload::Uploaded;
 
 /// Aim for a segment, well under the cap of a value.
 const SEGMENT_BYTES: usize = 48 * 1024;
@@ -17,6 +21,8 @@ const SEGMENT_BYTES: usize = 48 * 1024;
 const IN_COMMIT_BYTES: usize = 256 * 1024;
 /// Of one commit that only writes segments.
 const BATCH_BYTES: usize = 512 * 1024;
+/// Of an upload, listed together: so that a segment ends where it should.
+const PIECES_IN_RUN: usize = 256;
 
 pub struct Manifest {
     pub content: Content,
@@ -25,26 +31,76 @@ pub struct Manifest {
     ahead: Option<Services>,
 }
 
+/// Collects a manifest block by block. Only the encoded segments stay in memory.
+pub struct ManifestBuilder {
+    id: ContentId,
+    segments: Vec<(Key, Value)>,
+    run: Vec<ListedBlock>,
+    blocks: u32,
+    start: u64,
+    end: u64,
+    weight: usize,
+}
+
+impl ManifestBuilder {
+    pub fn new(id: ContentId) -> Self {
+        Self { id, segments: Vec::new(), run: Vec::new(), blocks: 0, start: 0, end: 0, weight: 0 }
+    }
+
+    pub fn push(&mut self, block: ListedBlock) {
+        self.weight += weight(&block);
+        self.end += block.content.length;
+        self.blocks = self.blocks.saturating_add(1);
+        self.run.push(block);
+        if self.weight >= SEGMENT_BYTES {
+            self.seal();
+        }
+    }
+
+    /// Runs of empty blocks may end at one offset: the number of the segment tells them apart.
+    fn seal(&mut self) {
+        let number = u32::try_from(self.segments.len()).unwrap_or(u32::MAX);
+        let segment = Segment { start: self.start, blocks: std::mem::take(&mut self.run) };
+        self.segments.push((key::segment(self.id, self.end, number), segment.encode()));
+        (self.start, self.weight) = (self.end, 0);
+    }
+
+    pub fn finish(mut self, named: bool) -> Manifest {
+        if !self.run.is_empty() {
+            self.seal();
+        }
+        let shape = match self.segments.is_empty() {
+            true => Shape::Empty,
+            false => Shape::Manifest { blocks: self.blocks, named },
+        };
+        let content = Content { id: self.id, length: self.end, shape };
+        Manifest { content, segments: self.segments, ahead: None }
+    }
+}
+
+/// What a block takes of a segment at the most.
+fn weight(block: &ListedBlock) -> usize {
+    let pieces = match &block.content.shape {
+        Shape::Pieces(pieces) => pieces.len(),
+        Shape::Empty | Shape::Manifest { .. } => 0,
+    };
+    40 + block.name.len() + pieces * 26
+}
+
 impl Manifest {
-    pub fn build(id: ContentId, blocks: Vec<ListedBlock>, named: bool) -> Self {
-        let count = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
-        let mut segments = Vec::new();
-        let (mut start, mut end, mut weight) = (0, 0, 0);
-        let mut run = Vec::new();
-        for block in blocks {
-            weight += 16 + block.name.len() + block.pieces.len() * 22;
-            end += block.size;
-            run.push(block);
-            if weight >= SEGMENT_BYTES {
-                segments.push(seal(id, start, end, segments.len(), std::mem::take(&mut run)));
-                (start, weight) = (end, 0);
-            }
+    /// Of an upload in more pieces than stand where its content is named.
+    pub fn of_upload(uploaded: &Uploaded, id: ContentId, direct: usize, now: Timestamp) -> Option<Self> {
+        if uploaded.pieces.len() <= direct {
+            return None;
         }
-        if !run.is_empty() {
-            segments.push(seal(id, start, end, segments.len(), run));
+        let mut builder = ManifestBuilder::new(id);
+        for run in uploaded.pieces.chunks(PIECES_IN_RUN) {
+            let length = run.iter().map(Piece::size).sum();
+            let id = ContentId::fresh(now);
+            let content = Content { id, length, shape: Shape::Pieces(run.to_vec()) };
+            builder.push(ListedBlock { name: Vec::new(), content });
         }
-        let shape = if segments.is_empty() { Shape::Empty } else { Shape::Manifest { blocks: count, named } };
-        Self { content: Content { id, length: end, shape }, segments, ahead: None }
+        Some(builder.finish(false))
     }
 
     pub fn bytes(&self) -> usize {
@@ -56,7 +112,7 @@ impl Manifest {
         if self.ahead.is_some() || self.bytes() <= IN_COMMIT_BYTES {
             return Ok(());
         }
-        // Before the first of it: whoever leaves half-way gives up what is there.
+        // Before the first of it is written: if the client leaves half-way, dropping the manifest gives it up.
         self.ahead = Some(services.clone());
         let intent = key::intent(self.content.id);
         let mut rest = &self.segments[..];
@@ -87,8 +143,8 @@ impl Manifest {
         Ok(())
     }
 
-    /// What the commit that points to the manifest must carry. The intent decides between it and whoever gives the
-    /// manifest up: each removes the intent only where it still stands.
+    /// What the commit that points to the manifest must carry. The intent decides between that commit and the task that
+    /// gives the manifest up: each removes the intent only where it still stands.
     pub async fn publish<T>(&self, reader: &Reader, plan: &mut Plan<T>) -> Answer<()> {
         if self.ahead.is_some() {
             let intent = key::intent(self.content.id);
@@ -108,7 +164,7 @@ impl Manifest {
     }
 }
 
-/// The commit was refused, or the client is gone. Whether the commit is under way nobody here knows; the intent does.
+/// The commit was refused, or the client is gone. A commit may still be under way; the intent decides.
 impl Drop for Manifest {
     fn drop(&mut self) {
         let Some(services) = self.ahead.take() else { return };
@@ -135,11 +191,6 @@ pub(crate) async fn give_up(services: &Services, content: ContentId) -> Answer<(
     Ok(())
 }
 
-/// Runs of empty blocks may end at one offset: the number of the segment tells them apart.
-fn seal(id: ContentId, start: u64, end: u64, number: usize, blocks: Vec<ListedBlock>) -> (Key, Value) {
-    (key::segment(id, end, number as u32), Segment { start, blocks }.encode())
-}
-
 /// The segments of a content from the one that holds `offset` on, a few at a time.
 pub async fn segments_from(
     reader: &Reader,
@@ -154,22 +205,40 @@ pub async fn segments_from(
     page.items.into_iter().map(|(key, entry)| Ok((key, Segment::decode(&entry.value)?))).collect()
 }
 
-/// All blocks of a content, in order.
-pub async fn all_blocks(reader: &Reader, content: &Content) -> Answer<Vec<ListedBlock>> {
-    let mut blocks = Vec::new();
+/// Shows every block that a manifest lists, in order; of another content there are none.
+pub async fn each_block(
+    reader: &Reader,
+    content: &Content,
+    mut show: impl FnMut(ListedBlock) + Send,
+) -> Answer<()> {
     if !matches!(content.shape, Shape::Manifest { .. }) {
-        return Ok(blocks);
+        return Ok(());
     }
     let mut after = None;
     loop {
         let range = key::segments(content.id);
-        let page = reader.scan(Scan { after, limit: 16, ..Scan::of(range) }).await?;
+        let page = reader.scan(Scan { after, limit: 4, ..Scan::of(range) }).await?;
         for (_, entry) in &page.items {
-            blocks.extend(Segment::decode(&entry.value)?.blocks);
+            Segment::decode(&entry.value)?.blocks.into_iter().for_each(&mut show);
         }
         after = page.items.last().map(|(key, _)| key.clone());
         if !page.more {
-            return Ok(blocks);
+            return Ok(());
         }
+        // A list may be long: others on this lane have their turn between pages.
+        tokio::task::yield_now().await;
     }
+}
+
+/// The ids of all blocks that a manifest lists. Empty blocks have none.
+pub async fn block_ids(reader: &Reader, content: ContentId) -> Answer<HashSet<ContentId>> {
+    let content = Content { id: content, length: 0, shape: Shape::Manifest { blocks: 0, named: true } };
+    let mut ids = HashSet::new();
+    each_block(reader, &content, |block| {
+        if block.content.shape != Shape::Empty {
+            ids.insert(block.content.id);
+        }
+    })
+    .await?;
+    Ok(ids)
 }

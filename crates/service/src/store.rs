@@ -14,6 +14,7 @@ use crate::record::blob::{BlobFields, BlobRecord};
 use crate::record::block::StagedRecord;
 use crate::record::container::{ContainerFields, ContainerRecord};
 use crate::record::content::DeadContent;
+use crate::record::dead_snapshots::DeadSnapshots;
 
 /// The clock at the reader's snapshot.
 pub fn now(reader: &Reader) -> Timestamp {
@@ -59,7 +60,22 @@ pub async fn find_snapshot(
     name: &str,
     snapshot: Timestamp,
 ) -> Answer<Option<BlobRecord>> {
+    if dead_snapshots(reader, generation, name).await?.is_some_and(|dead| snapshot.0 <= dead.up_to) {
+        return Ok(None);
+    }
     decode_blob(reader.get(key::snapshot(generation, name, snapshot.0)).await?)
+}
+
+/// The snapshots of a name that are deleted and not swept yet.
+pub async fn dead_snapshots(
+    reader: &Reader,
+    generation: Generation,
+    name: &str,
+) -> Answer<Option<DeadSnapshots>> {
+    Ok(match reader.get(key::dead_snapshots(generation, name)).await? {
+        Some(entry) => Some(DeadSnapshots::decode(&entry.value)?),
+        None => None,
+    })
 }
 
 pub fn decode_blob(entry: Option<lazuli_engine::Entry>) -> Answer<Option<BlobRecord>> {

@@ -6,6 +6,7 @@ use lazuli_service::record::blob::BlobFields;
 use lazuli_service::record::block::{BlockRecord, StagedRecord};
 use lazuli_service::record::container::ContainerFields;
 use lazuli_service::record::content::{Content, DeadContent, Holders, Segment};
+use lazuli_service::record::dead_snapshots::DeadSnapshots;
 use lazuli_service::record::entity::{Properties, StoredBody, StoredEntity, put_property};
 use lazuli_service::record::properties::ServiceProperties;
 use lazuli_service::record::queue::{MessageFields, QueueFields};
@@ -18,6 +19,7 @@ pub fn run(data: &[u8]) {
     one::<ContainerFields>(data);
     one::<Content>(data);
     one::<DeadContent>(data);
+    one::<DeadSnapshots>(data);
     one::<Holders>(data);
     one::<Segment>(data);
     one::<ServiceProperties>(data);

@@ -28,8 +28,16 @@ pub async fn get_block_list(call: Call) -> Result<Reply, Failure> {
     let lists = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     let mut writer = Writer::new();
     writer.open("BlockList");
-    write(&mut writer, "CommittedBlocks", lists.committed.as_deref());
-    write(&mut writer, "UncommittedBlocks", lists.uncommitted.as_deref());
+    if lists.shows_committed() {
+        let mut list = BlockWriter::new(&mut writer, "CommittedBlocks");
+        lists.committed(|id, size| list.block(id, size)).await.map_err(unwrap)?;
+        list.close();
+    }
+    if lists.shows_uncommitted() {
+        let mut list = BlockWriter::new(&mut writer, "UncommittedBlocks");
+        lists.uncommitted(|id, size| list.block(id, size)).await.map_err(unwrap)?;
+        list.close();
+    }
     writer.close("BlockList");
     let mut reply = Reply::xml(200, writer.finish());
     if let Some((stamped, length)) = lists.committed_blob {
@@ -49,17 +57,32 @@ fn kind(text: &str) -> Result<BlockListKind, Failure> {
     found.map(|(_, kind)| kind).ok_or_else(|| Failure::invalid_query("blocklisttype", text, ""))
 }
 
-fn write(writer: &mut Writer, name: &str, blocks: Option<&[(Vec<u8>, u64)]>) {
-    let Some(blocks) = blocks else { return };
-    if blocks.is_empty() {
-        return writer.empty(name);
+/// Writes a list as its blocks come in; one without blocks is an empty element.
+struct BlockWriter<'a> {
+    writer: &'a mut Writer,
+    name: &'static str,
+    is_open: bool,
+}
+
+impl<'a> BlockWriter<'a> {
+    fn new(writer: &'a mut Writer, name: &'static str) -> Self {
+        Self { writer, name, is_open: false }
     }
-    writer.open(name);
-    for (id, size) in blocks {
-        writer.open("Block");
-        writer.element("Name", &BASE64_STANDARD.encode(id));
-        writer.number("Size", *size);
-        writer.close("Block");
+
+    fn block(&mut self, id: &[u8], size: u64) {
+        if !std::mem::replace(&mut self.is_open, true) {
+            self.writer.open(self.name);
+        }
+        self.writer.open("Block");
+        self.writer.element("Name", &BASE64_STANDARD.encode(id));
+        self.writer.number("Size", size);
+        self.writer.close("Block");
     }
-    writer.close(name);
+
+    fn close(self) {
+        match self.is_open {
+            true => self.writer.close(self.name),
+            false => self.writer.empty(self.name),
+        }
+    }
 }

@@ -9,7 +9,9 @@ use lazuli_model::time::Timestamp;
 use super::{BlobAddress, Place};
 use crate::fault::Answer;
 use crate::key::Generation;
+use crate::record::Record;
 use crate::record::content::Content;
+use crate::record::dead_snapshots::DeadSnapshots;
 use crate::record::existing::Existing;
 use crate::{Context, Services, content, key, store};
 
@@ -28,26 +30,21 @@ pub struct DeleteBlob {
     pub snapshots: Option<DeleteSnapshots>,
 }
 
-/// Snapshots that one commit deletes; a blob with more is deleted in several, base last.
-const SNAPSHOTS_IN_COMMIT: usize = 500;
+/// Snapshots up to this size are deleted by the commit itself; the sweeper deletes the keys of more.
+const SNAPSHOTS_IN_COMMIT_BYTES: usize = 150_000;
 
 impl DeleteBlob {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<()> {
         let input = &self;
-        loop {
-            let more = services
-                .engine()
-                .run(services.deadline(), |reader| async move {
-                    match input.snapshot {
-                        Some(snapshot) => input.delete_snapshot(&reader, context, snapshot).await,
-                        None => input.delete_base(&reader, context).await,
-                    }
-                })
-                .await?;
-            if !more {
-                return Ok(());
-            }
-        }
+        services
+            .engine()
+            .run(services.deadline(), |reader| async move {
+                match input.snapshot {
+                    Some(snapshot) => input.delete_snapshot(&reader, context, snapshot).await,
+                    None => input.delete_base(&reader, context).await,
+                }
+            })
+            .await
     }
 
     async fn delete_snapshot(
@@ -55,7 +52,7 @@ impl DeleteBlob {
         reader: &Reader,
         context: &Context,
         snapshot: Timestamp,
-    ) -> Answer<Plan<bool>> {
+    ) -> Answer<Plan<()>> {
         let now = store::now(reader);
         let container = store::container(reader, &context.account, &self.at.container).await?;
         let generation = container.fields.generation;
@@ -64,7 +61,7 @@ impl DeleteBlob {
         let admitted = admit(row, &self.preconditions, Kind::Blob, found, now, context.version)?;
         let (record, permit) = admitted.into_parts();
         let record = record.ok_or(ErrorCode::BlobNotFound)?;
-        let mut plan = Plan::new(false);
+        let mut plan = Plan::new(());
         plan.delete(key::snapshot(generation, &self.at.blob, snapshot.0));
         content::drop_holder(reader, &mut plan, &record.fields.content).await?;
         if let Some(mut base) = store::find_blob(reader, generation, &self.at.blob).await? {
@@ -74,7 +71,7 @@ impl DeleteBlob {
         Ok(plan)
     }
 
-    async fn delete_base(&self, reader: &Reader, context: &Context) -> Answer<Plan<bool>> {
+    async fn delete_base(&self, reader: &Reader, context: &Context) -> Answer<Plan<()>> {
         let now = store::now(reader);
         let place = Place::find(reader, &context.account, &self.at).await?;
         let generation = place.generation();
@@ -86,7 +83,7 @@ impl DeleteBlob {
         let row = Op::DeleteBlob.row();
         let admitted = admit(row, &self.preconditions, Kind::Blob, place.existing, now, context.version)?;
         let (existing, permit) = admitted.into_parts();
-        let mut plan = Plan::new(false);
+        let mut plan = Plan::new(());
         let Some(Existing::Blob(mut base)) = existing else {
             // Uncommitted blocks only: they are what is deleted.
             let staged = staged.ok_or(ErrorCode::BlobNotFound)?;
@@ -97,13 +94,11 @@ impl DeleteBlob {
             return Err(ErrorCode::SnapshotsPresent.into());
         }
         let mut dropped = Vec::new();
-        if self.snapshots.is_some() {
+        if self.snapshots.is_some() && base.fields.snapshots > 0 {
             dropped = delete_snapshots(reader, &mut plan, generation, &self.at.blob).await?;
-            let deleted = u32::try_from(dropped.len()).unwrap_or(u32::MAX);
-            base.fields.snapshots = base.fields.snapshots.saturating_sub(deleted);
-            plan.output = base.fields.snapshots > 0 && deleted > 0;
+            base.fields.snapshots = 0;
         }
-        if self.snapshots == Some(DeleteSnapshots::Only) || plan.output {
+        if self.snapshots == Some(DeleteSnapshots::Only) {
             content::drop_holders(reader, &mut plan, &dropped).await?;
             store::put_blob(&mut plan, generation, &self.at.blob, *base, permit);
             return Ok(plan);
@@ -118,22 +113,35 @@ impl DeleteBlob {
     }
 }
 
-/// Deletes up to a commit's worth of snapshots and gives their contents. The base record, which every snapshot
-/// changes, is a check of the commit: none can be added meanwhile.
+/// Deletes all snapshots: a few here and now, giving their contents; many by saying that they are dead. The base
+/// record, which every snapshot changes, is a check of the commit: none can be added meanwhile.
 async fn delete_snapshots(
     reader: &Reader,
-    plan: &mut Plan<bool>,
+    plan: &mut Plan<()>,
     generation: Generation,
     name: &str,
 ) -> Answer<Vec<Content>> {
     let range = key::snapshots_of(generation, name);
-    let page = reader.scan(Scan { limit: SNAPSHOTS_IN_COMMIT, ..Scan::of(range) }).await?;
+    let scan = Scan { max_bytes: SNAPSHOTS_IN_COMMIT_BYTES, ..Scan::of(range.clone()) };
+    let page = reader.scan(scan).await?;
+    if page.more {
+        let last = reader.scan(Scan { limit: 1, reverse: true, keys_only: true, ..Scan::of(range) }).await?;
+        let last = last.items.first().and_then(|(key, _)| key::snapshot_ticks(key));
+        let up_to = last.ok_or(ErrorCode::InternalError)?;
+        plan.put(key::dead_snapshots(generation, name), DeadSnapshots { up_to }.encode());
+        return Ok(Vec::new());
+    }
     let mut contents = Vec::new();
-    for (key, entry) in page.items {
-        plan.delete(key);
-        if let Some(record) = store::decode_blob(Some(entry))? {
+    for (key, _) in page.items {
+        // Read as a check: the sweeper may be deleting some of them, and each content loses its holder once.
+        if let Some(record) = store::decode_blob(reader.get(key.clone()).await?)? {
             contents.push(record.fields.content);
         }
+        plan.delete(key);
+    }
+    // All are gone, also those that the sweeper had still to delete.
+    if reader.get(key::dead_snapshots(generation, name)).await?.is_some() {
+        plan.delete(key::dead_snapshots(generation, name));
     }
     Ok(contents)
 }

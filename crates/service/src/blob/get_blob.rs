@@ -66,7 +66,7 @@ impl GetBlob {
         context: &Context,
         row: &'static Row,
     ) -> Answer<(Found, Result<(std::ops::Range<u64>, Download), lazuli_model::Failure>)> {
-        let entered = services.pins().enter();
+        let active = services.readers().enter();
         let reader = services.engine().reader().await?;
         let found = self.properties.find(&reader, context, row).await?;
         refuse_archived(&found.blob)?;
@@ -76,7 +76,7 @@ impl GetBlob {
             Err(failure) => return Ok((found, Err(failure))),
         };
         let content = &found.blob.fields.content;
-        let download = Download::open(services, entered, &reader, content, range.clone()).await?;
+        let download = Download::open(services, active, &reader, content, range.clone()).await?;
         Ok((found, Ok((range, download))))
     }
 }

@@ -1,6 +1,6 @@
 //! Get Block List.
 
-use lazuli_engine::Scan;
+use lazuli_engine::{Reader, Scan};
 use lazuli_model::Op;
 use lazuli_model::admission::{Kind, Preconditions, admit};
 use lazuli_model::error::ErrorCode;
@@ -8,11 +8,12 @@ use lazuli_model::time::Timestamp;
 
 use super::{BlobAddress, Place, Stamped};
 use crate::fault::Answer;
+use crate::key::{self, ContentId};
 use crate::record::Record;
 use crate::record::block::BlockRecord;
-use crate::record::content::Shape;
+use crate::record::content::{Content, Shape};
 use crate::record::existing::Existing;
-use crate::{Context, Services, key, manifest, store};
+use crate::{Context, Services, manifest, store};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockListKind {
@@ -29,12 +30,14 @@ pub struct GetBlockList {
     pub kind: BlockListKind,
 }
 
-#[derive(Clone, Debug, Default)]
+/// The lists as one snapshot shows them. They may be long, so they are shown block by block.
 pub struct BlockLists {
+    reader: Reader,
+    kind: BlockListKind,
     /// Of the committed blob, when there is one.
     pub committed_blob: Option<(Stamped, u64)>,
-    pub committed: Option<Vec<(Vec<u8>, u64)>>,
-    pub uncommitted: Option<Vec<(Vec<u8>, u64)>>,
+    committed: Option<Content>,
+    stage: Option<ContentId>,
 }
 
 impl GetBlockList {
@@ -50,39 +53,57 @@ impl GetBlockList {
         let row = Op::GetBlockList.row();
         let admitted = admit(row, &self.preconditions, Kind::Blob, place.existing, now, context.version)?;
         let existing = admitted.into_record().ok_or(ErrorCode::BlobNotFound)?;
-        let mut lists = BlockLists::default();
-        if self.kind != BlockListKind::Uncommitted {
-            lists.committed = Some(Vec::new());
-        }
-        if let Existing::Blob(blob) = &existing {
+        let (mut committed_blob, mut committed) = (None, None);
+        if let Existing::Blob(blob) = existing {
             let stamped = Stamped { etag: blob.etag(), last_modified: blob.last_modified() };
-            lists.committed_blob = Some((stamped, blob.length()));
-            if let (Some(list), Shape::Manifest { named: true, .. }) =
-                (&mut lists.committed, &blob.fields.content.shape)
-            {
-                let blocks = manifest::all_blocks(&reader, &blob.fields.content).await?;
-                list.extend(blocks.into_iter().map(|block| (block.name, block.size)));
-            }
+            committed_blob = Some((stamped, blob.length()));
+            committed = Some(blob.fields.content)
+                .filter(|content| matches!(content.shape, Shape::Manifest { named: true, .. }));
         }
-        if self.kind != BlockListKind::Committed {
-            let mut list = Vec::new();
-            let staged = match self.snapshot {
-                Some(_) => None,
-                None => store::find_staged(&reader, generation, &self.at.blob).await?,
-            };
-            let mut after = None;
-            while let Some(staged) = &staged {
-                let page = reader.scan(Scan { after, ..Scan::of(key::blocks(staged.stage)) }).await?;
-                for (key, entry) in &page.items {
-                    list.push((key[key::BLOCK_ID_AT..].to_vec(), BlockRecord::decode(&entry.value)?.size));
-                }
-                after = page.items.last().map(|(key, _)| key.clone());
-                if !page.more {
-                    break;
-                }
+        let stage = match self.snapshot {
+            None if self.kind != BlockListKind::Committed => {
+                store::find_staged(&reader, generation, &self.at.blob).await?.map(|staged| staged.stage)
             }
-            lists.uncommitted = Some(list);
+            _ => None,
+        };
+        Ok(BlockLists { reader, kind: self.kind, committed_blob, committed, stage })
+    }
+}
+
+impl BlockLists {
+    pub fn shows_committed(&self) -> bool {
+        self.kind != BlockListKind::Uncommitted
+    }
+
+    pub fn shows_uncommitted(&self) -> bool {
+        self.kind != BlockListKind::Committed
+    }
+
+    /// Shows the decoded id and the size of each committed block, in the order of the blob.
+    pub async fn committed(&self, mut show: impl FnMut(&[u8], u64) + Send) -> Answer<()> {
+        match &self.committed {
+            Some(content) => {
+                manifest::each_block(&self.reader, content, |block| show(&block.name, block.content.length))
+                    .await
+            }
+            None => Ok(()),
         }
-        Ok(lists)
+    }
+
+    /// The same for the uncommitted blocks, in the order of their ids.
+    pub async fn uncommitted(&self, mut show: impl FnMut(&[u8], u64) + Send) -> Answer<()> {
+        let Some(stage) = self.stage else { return Ok(()) };
+        let mut after = None;
+        loop {
+            let page = self.reader.scan(Scan { after, ..Scan::of(key::blocks(stage)) }).await?;
+            for (key, entry) in &page.items {
+                show(&key[key::BLOCK_ID_AT..], BlockRecord::decode(&entry.value)?.content.length);
+            }
+            after = page.items.last().map(|(key, _)| key.clone());
+            if !page.more {
+                return Ok(());
+            }
+            tokio::task::yield_now().await;
+        }
     }
 }

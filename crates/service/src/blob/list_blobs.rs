@@ -76,11 +76,12 @@ impl ListBlobs {
         };
         let after = after.max(self.start_from.as_deref().map(behind));
         let name_at = space.len();
-        let mut source = Source { kind, candidates: Vec::new(), more: false };
+        let mut source = Source { kind, candidates: Vec::new(), horizon: None };
+        let more;
         if self.delimiter.is_empty() {
             let range = KeyRange::prefix(full(&self.prefix));
             let page = reader.scan(Scan { after, limit, max_bytes: PAGE_BYTES, ..Scan::of(range) }).await?;
-            source.more = page.more;
+            more = page.more;
             source.candidates.reserve(page.items.len());
             for (key, entry) in page.items {
                 source.candidates.push(Candidate::new(
@@ -94,7 +95,7 @@ impl ListBlobs {
             let (prefix, delimiter) = (full(&self.prefix), Key::from(self.delimiter.clone()));
             let scan = SkipScan { prefix, delimiter, after, limit, max_bytes: PAGE_BYTES };
             let page = reader.skip_scan(scan).await?;
-            source.more = page.more;
+            more = page.more;
             for item in page.items {
                 source.candidates.push(match item {
                     SkipItem::Entry(key, entry) => {
@@ -103,6 +104,9 @@ impl ListBlobs {
                     SkipItem::Group(key) => Candidate::new(name(&key, name_at)?, Kind::Group, u64::MAX, None),
                 });
             }
+        }
+        if more {
+            source.horizon = source.candidates.last().map(Candidate::place);
         }
         Ok(source)
     }
@@ -121,11 +125,23 @@ impl ListBlobs {
         let limit = self.max_results + 1;
         let scan = Scan { after: after.max(first), limit, max_bytes: PAGE_BYTES, ..Scan::of(range) };
         let page = reader.scan(scan).await?;
-        let mut source = Source { kind: Kind::Snapshot, candidates: Vec::new(), more: page.more };
+        let mut source = Source { kind: Kind::Snapshot, candidates: Vec::new(), horizon: None };
+        let mut dead = DeadNames::of(reader, generation, &self.prefix).await?;
+        let mut last = None;
         for (key, entry) in page.items {
-            let Some((ticks_at, ticks)) = snapshot_ticks(&key) else { continue };
-            let name = name(&key[..ticks_at], space.len())?;
+            let (Some(ticks), Some(name_end)) = (key::snapshot_ticks(&key), key.len().checked_sub(9)) else {
+                continue;
+            };
+            let name = name(&key[..name_end], space.len())?;
+            if dead.contains(reader, &name, ticks).await? {
+                last = Some((name, ticks, Kind::Snapshot));
+                continue;
+            }
+            last = None;
             source.candidates.push(Candidate::new(name, Kind::Snapshot, ticks, Some(entry.value)));
+        }
+        if page.more {
+            source.horizon = last.or_else(|| source.candidates.last().map(Candidate::place));
         }
         Ok(source)
     }
@@ -146,10 +162,37 @@ fn name(key: &[u8], at: usize) -> Answer<String> {
     Ok(String::from_utf8(bytes.to_vec()).map_err(|_| ErrorCode::InternalError)?)
 }
 
-/// Where the NUL before the ticks stands, and the ticks.
-fn snapshot_ticks(key: &[u8]) -> Option<(usize, u64)> {
-    let at = key.len().checked_sub(9)?;
-    Some((at, u64::from_be_bytes(key.get(at + 1..)?.try_into().ok()?)))
+/// Names with snapshots that are deleted and not swept yet. There are hardly ever any, so it is first asked whether
+/// there is one at all.
+struct DeadNames {
+    generation: Generation,
+    any: bool,
+    /// The last name that was asked for.
+    known: Option<(String, u64)>,
+}
+
+impl DeadNames {
+    async fn of(reader: &Reader, generation: Generation, prefix: &str) -> Answer<Self> {
+        let range = KeyRange::prefix(key::dead_snapshots(generation, prefix));
+        let page = reader.scan(Scan { limit: 1, keys_only: true, ..Scan::of(range) }).await?;
+        Ok(Self { generation, any: !page.items.is_empty(), known: None })
+    }
+
+    async fn contains(&mut self, reader: &Reader, name: &str, ticks: u64) -> Answer<bool> {
+        if !self.any {
+            return Ok(false);
+        }
+        let up_to = match &self.known {
+            Some((known, up_to)) if known == name => *up_to,
+            _ => {
+                let dead = store::dead_snapshots(reader, self.generation, name).await?;
+                let up_to = dead.map_or(0, |dead| dead.up_to);
+                self.known = Some((name.to_owned(), up_to));
+                up_to
+            }
+        };
+        Ok(ticks <= up_to)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -163,8 +206,12 @@ enum Kind {
 struct Source {
     kind: Kind,
     candidates: Vec<Candidate>,
-    more: bool,
+    /// How far it was read, when there is more behind.
+    horizon: Option<Place>,
 }
+
+/// Where an item stands in the order of a listing: name, moment, kind.
+type Place = (String, u64, Kind);
 
 struct Candidate {
     name: String,
@@ -183,11 +230,8 @@ impl Candidate {
         (&self.name, self.ticks, self.kind)
     }
 
-    fn position(&self) -> Position {
-        match self.kind {
-            Kind::Group => Position::Group(self.name.clone()),
-            _ => Position::Name { name: self.name.clone(), ticks: self.ticks },
-        }
+    fn place(&self) -> Place {
+        (self.name.clone(), self.ticks, self.kind)
     }
 
     fn into_item(self) -> Answer<BlobListItem> {
@@ -208,15 +252,9 @@ impl Candidate {
 }
 
 /// The first `limit` candidates in order, and where to go on. A source that has more to give hides everything
-/// behind its last candidate.
+/// behind the place up to which it was read.
 fn merge(mut sources: Vec<Source>, limit: usize) -> (Vec<Candidate>, Option<Position>) {
-    let mut more = sources.iter().any(|source| source.more);
-    let horizon = sources
-        .iter()
-        .filter(|source| source.more)
-        .filter_map(|source| source.candidates.last())
-        .map(|last| (last.name.clone(), last.ticks, last.kind))
-        .min();
+    let mut horizon = sources.iter_mut().filter_map(|source| source.horizon.take()).min();
     let mut all: Vec<Candidate> = match sources.len() {
         1 => sources.swap_remove(0).candidates,
         _ => {
@@ -232,13 +270,16 @@ fn merge(mut sources: Vec<Source>, limit: usize) -> (Vec<Candidate>, Option<Posi
             all
         }
     };
-    if let Some((name, ticks, kind)) = horizon {
-        all.retain(|candidate| candidate.order() <= (name.as_str(), ticks, kind));
+    if let Some((name, ticks, kind)) = &horizon {
+        all.retain(|candidate| candidate.order() <= (name.as_str(), *ticks, *kind));
     }
     if all.len() > limit {
         all.truncate(limit);
-        more = true;
+        horizon = all.last().map(Candidate::place);
     }
-    let next = if more { all.last().map(Candidate::position) } else { None };
+    let next = horizon.map(|(name, ticks, kind)| match kind {
+        Kind::Group => Position::Group(name),
+        _ => Position::Name { name, ticks },
+    });
     (all, next)
 }

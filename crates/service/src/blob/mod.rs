@@ -1,6 +1,7 @@
 //! The Blob service, one file an operation.
 
 mod access;
+mod block_list_plan;
 mod create_container;
 mod delete_blob;
 mod delete_container;

@@ -13,9 +13,9 @@ use crate::fault::{Answer, Fault};
 use crate::key::ContentId;
 use crate::manifest::Manifest;
 use crate::record::blob::{BlobFields, BlobRecord, BlobType, CustomerKey, ExplicitTier, HttpHeaders, Tier};
-use crate::record::content::{Content, ListedBlock, PIECES_IN_RECORD};
+use crate::record::content::{Content, PIECES_IN_RECORD};
 use crate::record::existing::Existing;
-use crate::upload::{Uploaded, upload};
+use crate::upload::upload;
 use crate::{Body, Context, Services, content, store};
 
 pub struct PutBlockBlob {
@@ -63,8 +63,9 @@ impl PutBlockBlob {
         if properties.http.content_md5.is_none() {
             properties.http.content_md5 = uploaded.md5;
         }
-        let fresh = ContentId::fresh(services.now());
-        let mut manifest = manifest_of(&uploaded, fresh);
+        let now = services.now();
+        let fresh = ContentId::fresh(now);
+        let mut manifest = Manifest::of_upload(&uploaded, fresh, PIECES_IN_RECORD, now);
         if let Some(manifest) = &mut manifest {
             manifest.write_ahead(services).await?;
         }
@@ -111,20 +112,6 @@ impl PutBlockBlob {
         }
         Ok(Stored { stamped, md5: uploaded.md5, crc64: uploaded.crc64 })
     }
-}
-
-/// Too many pieces for a record go to a manifest of one nameless block.
-fn manifest_of(uploaded: &Uploaded, id: ContentId) -> Option<Manifest> {
-    if uploaded.pieces.len() <= PIECES_IN_RECORD {
-        return None;
-    }
-    let block = ListedBlock {
-        name: Vec::new(),
-        size: uploaded.length,
-        pieces: uploaded.pieces.clone(),
-        borrowed: false,
-    };
-    Some(Manifest::build(id, vec![block], false))
 }
 
 /// The record of a new content over what was there: lease, creation time, snapshots and an explicit tier stay.

@@ -4,19 +4,19 @@ use lazuli_engine::Plan;
 use lazuli_model::Op;
 use lazuli_model::admission::{Kind, Preconditions, admit};
 use lazuli_model::error::ErrorCode;
-use lazuli_model::time::Timestamp;
 
 use super::write::{admit_early, check_customer_key};
 use super::{BlobAddress, Digests, Place};
 use crate::fault::{Answer, Fault};
 use crate::key::ContentId;
+use crate::manifest::Manifest;
 use crate::record::Record;
 use crate::record::blob::CustomerKey;
 use crate::record::block::{BlockRecord, StagedRecord};
-use crate::record::content::{DeadContent, Piece};
+use crate::record::content::PIECES_IN_BLOCK;
 use crate::record::existing::Existing;
 use crate::upload::upload;
-use crate::{Body, Context, Services, key, store};
+use crate::{Body, Context, Services, content, key, store};
 
 pub struct PutBlock {
     pub at: BlobAddress,
@@ -42,9 +42,16 @@ impl PutBlock {
         admit_early(services, context, row, &at, &preconditions).await?;
         let uploaded = upload(services, body, limit, digests.md5.is_some()).await?;
         digests.verify(&uploaded)?;
-        let fresh_stage = ContentId::fresh(services.now());
+        let now = services.now();
+        let (fresh_stage, fresh) = (ContentId::fresh(now), ContentId::fresh(now));
+        let mut manifest = Manifest::of_upload(&uploaded, fresh, PIECES_IN_BLOCK, now);
+        if let Some(manifest) = &mut manifest {
+            manifest.write_ahead(services).await?;
+        }
+        let content = manifest.as_ref().map_or_else(|| uploaded.content(fresh), |m| m.content.clone());
 
         let (at, given, block_id, uploaded) = (&at, &preconditions, &block_id, &uploaded);
+        let (listed, content) = (&manifest, &content);
         let customer_key = &customer_key;
         let added = services
             .engine()
@@ -76,35 +83,27 @@ impl PutBlock {
                 };
                 let block_key = key::block(stage, block_id);
                 match reader.get(block_key.clone()).await? {
-                    Some(entry) => discard_block(&mut plan, &BlockRecord::decode(&entry.value)?, now),
+                    // No reader can need the bytes that are replaced: a list never named them.
+                    Some(entry) => content::discard(&mut plan, &BlockRecord::decode(&entry.value)?.content),
                     None if services.stage_counts().is_full(&reader, stage).await? => {
                         return Err(ErrorCode::BlockCountExceedsLimit.into());
                     }
                     None => plan.output = Some(stage),
                 }
                 uploaded.publish(&mut plan);
-                let pieces = uploaded.pieces.clone();
-                plan.put(block_key, BlockRecord { size: uploaded.length, pieces, staged_at: now.0 }.encode());
+                if let Some(manifest) = listed {
+                    manifest.publish(&reader, &mut plan).await?;
+                }
+                plan.put(block_key, BlockRecord { content: content.clone(), staged_at: now.0 }.encode());
                 Ok::<_, Fault>(plan)
             })
             .await?;
+        if let Some(manifest) = &mut manifest {
+            manifest.settle();
+        }
         if let Some(stage) = added {
             services.stage_counts().add(stage);
         }
         Ok(BlockStored { md5: uploaded.md5, crc64: uploaded.crc64 })
-    }
-}
-
-/// The bytes of a block that another of the same id replaces. No reader can hold them: a list never named them.
-fn discard_block<T>(plan: &mut Plan<T>, block: &BlockRecord, now: Timestamp) {
-    let mut chunks = Vec::new();
-    for piece in &block.pieces {
-        match piece {
-            Piece::Inline { id, .. } => plan.delete(key::inline(*id)),
-            Piece::Chunk { .. } => chunks.push(*piece),
-        }
-    }
-    if !chunks.is_empty() {
-        plan.put(key::dead_content(ContentId::fresh(now)), DeadContent::Pieces(chunks).encode());
     }
 }

@@ -1,6 +1,6 @@
 //! Snapshot Blob: a second record over the same content.
 
-use lazuli_engine::Plan;
+use lazuli_engine::{Plan, Reader, Scan};
 use lazuli_model::Op;
 use lazuli_model::admission::{Kind, Preconditions, admit};
 use lazuli_model::error::ErrorCode;
@@ -10,6 +10,7 @@ use lazuli_model::time::Timestamp;
 use super::write::check_customer_key;
 use super::{BlobAddress, Place, Stamped};
 use crate::fault::{Answer, Fault};
+use crate::key::Generation;
 use crate::record::Record;
 use crate::record::blob::CustomerKey;
 use crate::{Context, Services, content, key, store};
@@ -46,11 +47,9 @@ impl SnapshotBlob {
                     existing.and_then(|existing| existing.blob()).ok_or(ErrorCode::BlobNotFound)?;
                 check_customer_key(&base, input.customer_key.as_ref())?;
 
-                // The id is a moment that no snapshot of this blob had, and not before the blob's last change.
-                let mut id = now.0.max(base.fields.etag);
-                while reader.get(key::snapshot(generation, &input.at.blob, id)).await?.is_some() {
-                    id += 1;
-                }
+                // The id is a moment after every snapshot of this name, and not before the blob's last change.
+                let last = last_snapshot(&reader, generation, &input.at.blob).await?;
+                let id = now.0.max(base.fields.etag).max(last + 1);
                 let mut copy = base.clone();
                 copy.lease = None;
                 copy.fields.snapshots = 0;
@@ -68,4 +67,14 @@ impl SnapshotBlob {
             })
             .await
     }
+}
+
+/// The moment of the youngest snapshot that the name has or had; 0 for none. Every snapshot changes the base record,
+/// which is a check of the commit.
+async fn last_snapshot(reader: &Reader, generation: Generation, name: &str) -> Answer<u64> {
+    let range = key::snapshots_of(generation, name);
+    let page = reader.scan(Scan { limit: 1, reverse: true, keys_only: true, ..Scan::of(range) }).await?;
+    let alive = page.items.first().and_then(|(key, _)| key::snapshot_ticks(key)).unwrap_or(0);
+    let dead = store::dead_snapshots(reader, generation, name).await?.map_or(0, |dead| dead.up_to);
+    Ok(alive.max(dead))
 }

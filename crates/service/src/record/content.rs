@@ -1,7 +1,8 @@
 //! Where bytes are: inline in a key, a few chunks, or a manifest of segments.
 //!
-//! A content has one holder unless its `r` key counts more. The blocks listed in a manifest belong to it, except
-//! the borrowed ones: they belong to the parent (key `n`), which the manifest holds as long as it lives.
+//! A content has one holder unless its `r` key counts more. A block is a content of its own, which a manifest lists
+//! by name; a list that takes blocks over from an older manifest holds that one as its parent (key `n`). A block
+//! belongs to the oldest manifest of such a line that still lists it (decision 0023).
 
 use lazuli_engine::ChunkId;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,9 @@ use crate::key::ContentId;
 pub const INLINE_LIMIT: usize = 16 * 1024;
 /// Pieces kept in the blob's own record; more go to a manifest.
 pub const PIECES_IN_RECORD: usize = 16;
+/// Pieces kept where a block is listed; more go to a manifest of the block's own, so that a list that mentions a block
+/// a thousand times does not repeat its pieces a thousand times.
+pub const PIECES_IN_BLOCK: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Piece {
@@ -70,27 +74,31 @@ pub struct Segment {
 pub struct ListedBlock {
     /// Decoded block id; empty in a content without names.
     pub name: Vec<u8>,
-    pub size: u64,
-    pub pieces: Vec<Piece>,
-    /// The pieces are held by a parent content (shared with a snapshot), not by this one.
-    pub borrowed: bool,
+    pub content: Content,
 }
 
 impl Record for Segment {
-    const SHAPE: u8 = 1;
+    const SHAPE: u8 = 2;
     const NAME: &'static str = "manifest segment";
+
+    fn decode_older(shape: u8, fields: &[u8]) -> Option<Result<Self, postcard::Error>> {
+        (shape == 1).then(|| postcard::from_bytes::<v1::Segment>(fields).map(Self::from))
+    }
 }
 
-/// What is left to give back of a content that nobody holds.
+/// What is left to give back of a content that nothing holds, or to do for one that a list has taken over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeadContent {
     Pieces(Vec<Piece>),
-    /// All segments; borrowed blocks are not released, the parent loses a holder.
+    /// All segments and the blocks that belong to it; the parent loses a holder.
     Manifest,
-    /// The segments alone: their blocks have moved to another manifest or are listed as pieces.
+    /// The segments alone: no bytes belong to them.
     Segments,
     /// Uncommitted blocks that no manifest adopted: every block of the stage.
     Stage,
+    /// A manifest that may have one holder left. If that is a manifest with this one as its parent, what the younger
+    /// one does not list is given back, and the younger one takes its place.
+    Absorb,
 }
 
 impl Record for DeadContent {
@@ -110,4 +118,46 @@ impl Record for Holders {
 impl Record for Content {
     const SHAPE: u8 = 1;
     const NAME: &'static str = "content";
+}
+
+/// Shapes of before blocks were contents of their own.
+pub(super) mod v1 {
+    use serde::{Deserialize, Serialize};
+
+    use super::{Content, Piece, Shape};
+    use crate::key::ContentId;
+
+    #[derive(Serialize, Deserialize)]
+    pub struct Segment {
+        pub start: u64,
+        pub blocks: Vec<ListedBlock>,
+    }
+
+    #[derive(Serialize, Deserialize)]
+    pub struct ListedBlock {
+        pub name: Vec<u8>,
+        pub size: u64,
+        pub pieces: Vec<Piece>,
+        pub borrowed: bool,
+    }
+
+    impl From<Segment> for super::Segment {
+        fn from(old: Segment) -> Self {
+            let listed = |block: ListedBlock| super::ListedBlock {
+                name: block.name,
+                content: content(block.size, block.pieces),
+            };
+            Self { start: old.start, blocks: old.blocks.into_iter().map(listed).collect() }
+        }
+    }
+
+    /// A block had no id of its own. That of its first piece serves: no other block has it.
+    pub fn content(length: u64, pieces: Vec<Piece>) -> Content {
+        match pieces.first() {
+            None => Content::empty(),
+            Some(&Piece::Chunk { id, .. } | &Piece::Inline { id: ContentId(id), .. }) => {
+                Content { id: ContentId(id), length, shape: Shape::Pieces(pieces) }
+            }
+        }
+    }
 }

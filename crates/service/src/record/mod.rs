@@ -4,6 +4,7 @@ pub mod blob;
 pub mod block;
 pub mod container;
 pub mod content;
+pub mod dead_snapshots;
 pub mod entity;
 pub mod existing;
 pub mod lease;
@@ -29,13 +30,21 @@ pub trait Record: Serialize + DeserializeOwned {
     }
 
     fn decode(value: &[u8]) -> Result<Self, EngineError> {
-        match value.split_first() {
-            Some((&shape, fields)) if shape == Self::SHAPE => {
-                postcard::from_bytes(fields).map_err(|error| corrupt(Self::NAME, &error.to_string()))
-            }
-            Some((shape, _)) => Err(corrupt(Self::NAME, &format!("unknown shape {shape}"))),
-            None => Err(corrupt(Self::NAME, "empty value")),
-        }
+        let Some((&shape, fields)) = value.split_first() else {
+            return Err(corrupt(Self::NAME, "empty value"));
+        };
+        let read = if shape == Self::SHAPE {
+            Some(postcard::from_bytes(fields))
+        } else {
+            Self::decode_older(shape, fields)
+        };
+        let read = read.ok_or_else(|| corrupt(Self::NAME, &format!("unknown shape {shape}")))?;
+        read.map_err(|error| corrupt(Self::NAME, &error.to_string()))
+    }
+
+    /// Reads a shape that was written before; `None` for one that was never written.
+    fn decode_older(_shape: u8, _fields: &[u8]) -> Option<Result<Self, postcard::Error>> {
+        None
     }
 }
 

@@ -1,7 +1,8 @@
-//! Dead containers and queues: everything filed under their generation.
+//! Dead containers, queues and tables: everything filed under their generation.
 
 use lazuli_engine::{Key, KeyRange, Plan, Scan};
 
+use super::budget::{has_room, has_room_with};
 use crate::Services;
 use crate::content;
 use crate::fault::{Answer, Fault};
@@ -13,17 +14,20 @@ use crate::record::block::StagedRecord;
 use crate::record::content::DeadContent;
 use crate::record::entity::StoredEntity;
 
-const BLOBS_IN_COMMIT: usize = 200;
+const GENERATIONS_IN_PASS: usize = 100;
 
-pub async fn list(services: &Services) -> Answer<Vec<Generation>> {
+pub async fn list(services: &Services, after: Option<Key>) -> Answer<Vec<Generation>> {
     let reader = services.engine().reader().await?;
-    let page = reader.scan(Scan { limit: 100, keys_only: true, ..Scan::of(key::dead_generations()) }).await?;
+    let scan =
+        Scan { after, limit: GENERATIONS_IN_PASS, keys_only: true, ..Scan::of(key::dead_generations()) };
+    let page = reader.scan(scan).await?;
     Ok(page.items.iter().filter_map(|(key, _)| key::generation_of(key)).collect())
 }
 
 pub async fn sweep(services: &Services, generation: Generation) -> Answer<()> {
     while sweep_blobs(services, key::blobs(generation)).await? {}
     while sweep_blobs(services, key::snapshots(generation)).await? {}
+    while sweep_marks(services, key::dead_snapshots_in(generation)).await? {}
     while sweep_staged(services, generation).await? {}
     while sweep_entities(services, generation).await? {}
     while queue::expiry::sweep(services, generation).await? {}
@@ -42,12 +46,14 @@ async fn sweep_blobs(services: &Services, prefix: Key) -> Answer<bool> {
     services
         .engine()
         .run(services.deadline(), |reader| async move {
-            let range = KeyRange::prefix(prefix.clone());
-            let page =
-                reader.scan(Scan { limit: BLOBS_IN_COMMIT, max_bytes: 300_000, ..Scan::of(range) }).await?;
+            let page = reader.scan(Scan::of(KeyRange::prefix(prefix.clone()))).await?;
             let mut plan = Plan::new(page.more);
             let mut contents = Vec::new();
             for (key, _) in page.items {
+                if !has_room_with(&plan, contents.len()) {
+                    plan.output = true;
+                    break;
+                }
                 let Some(entry) = reader.get(key.clone()).await? else { continue };
                 contents.push(BlobFields::decode(&entry.value)?.content);
                 plan.delete(key);
@@ -58,14 +64,33 @@ async fn sweep_blobs(services: &Services, prefix: Key) -> Answer<bool> {
         .await
 }
 
+/// Keys that stand for nothing but themselves.
+async fn sweep_marks(services: &Services, prefix: Key) -> Answer<bool> {
+    let prefix = &prefix;
+    services
+        .engine()
+        .run(services.deadline(), |reader| async move {
+            let range = KeyRange::prefix(prefix.clone());
+            let scan = Scan { max_bytes: 300_000, keys_only: true, ..Scan::of(range) };
+            let page = reader.scan(scan).await?;
+            let mut plan = Plan::new(page.more);
+            page.items.into_iter().for_each(|(key, _)| plan.delete(key));
+            Ok::<_, Fault>(plan)
+        })
+        .await
+}
+
 async fn sweep_staged(services: &Services, generation: Generation) -> Answer<bool> {
     services
         .engine()
         .run(services.deadline(), |reader| async move {
-            let range = KeyRange::prefix(key::all_staged(generation));
-            let page = reader.scan(Scan { limit: BLOBS_IN_COMMIT, ..Scan::of(range) }).await?;
+            let page = reader.scan(Scan::of(KeyRange::prefix(key::all_staged(generation)))).await?;
             let mut plan = Plan::new(page.more);
             for (key, _) in page.items {
+                if !has_room(&plan) {
+                    plan.output = true;
+                    break;
+                }
                 let Some(entry) = reader.get(key.clone()).await? else { continue };
                 let staged = StagedRecord::decode(&entry.value)?;
                 plan.delete(key);
@@ -80,11 +105,13 @@ async fn sweep_entities(services: &Services, generation: Generation) -> Answer<b
     services
         .engine()
         .run(services.deadline(), |reader| async move {
-            let range = KeyRange::prefix(key::entities(generation));
-            let page =
-                reader.scan(Scan { limit: BLOBS_IN_COMMIT, max_bytes: 300_000, ..Scan::of(range) }).await?;
+            let page = reader.scan(Scan::of(KeyRange::prefix(key::entities(generation)))).await?;
             let mut plan = Plan::new(page.more);
             for (key, _) in page.items {
+                if !has_room(&plan) {
+                    plan.output = true;
+                    break;
+                }
                 let Some(entry) = reader.get(key.clone()).await? else { continue };
                 crate::table::release_segments(&mut plan, &StoredEntity::decode(&entry.value)?);
                 plan.delete(key);

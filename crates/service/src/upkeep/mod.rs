@@ -1,27 +1,42 @@
 //! Work in the background: giving back what nothing reaches any more. No correctness rests on when it runs.
+//!
+//! The sweeper passes over what it cannot do: an item that fails is logged and counted, and the items behind it have
+//! their turn.
 
+mod budget;
 mod contents;
+mod counters;
 mod generations;
+mod manifests;
 mod orphans;
+mod snapshots;
+mod stages;
 
 use std::time::{Duration, Instant};
 
 use lazuli_engine::Key;
 
+pub use counters::{Counters, UpkeepStats};
+
 use crate::Services;
-use crate::fault::Answer;
+use crate::fault::{Answer, Fault};
+use crate::key;
 use crate::queue::expiry;
+use crate::record::content::DeadContent;
 
 /// How long the sweeper rests when it found nothing to do.
 const REST: Duration = Duration::from_secs(2);
-/// How often it looks whether the readers of an epoch have left.
+/// How often it looks whether the readers of an epoch have decided what they read.
 const GLANCE: Duration = Duration::from_millis(50);
-/// How often it walks the queues for messages that expired while nobody came for them.
+/// How often it walks the queues for messages that expired while no consumer came for them.
 const WALK: Duration = Duration::from_secs(600);
 
-/// Sees to what a crash left. To be awaited once, before the first request is served.
-pub async fn recover(services: &Services) -> Answer<()> {
-    orphans::sweep(services).await
+/// Sees to what a crash left. To be awaited once, before the first request is served. Opening does not depend on it:
+/// what fails here stays, and takes space.
+pub async fn recover(services: &Services) {
+    if let Err(fault) = orphans::give_up_all(services).await {
+        pass_over(services, "orphans", &fault);
+    }
 }
 
 /// Sweeps until the engine stops. To be spawned once for an engine.
@@ -34,7 +49,7 @@ pub async fn sweep_forever(services: Services) {
             Ok(Pass { found: 0, .. }) => tokio::time::sleep(REST).await,
             Ok(_) => tokio::time::sleep(GLANCE).await,
             Err(fault) => {
-                tracing::warn!(cause = ?fault.0.cause, "sweep failed");
+                tracing::warn!(cause = ?fault.0.cause, "the sweeper cannot list what is dead");
                 tokio::time::sleep(REST).await;
             }
         }
@@ -55,43 +70,102 @@ pub async fn sweep(services: &Services) -> Answer<usize> {
     Ok(Round::begin().pass(services).await?.found)
 }
 
-/// A way through what is dead. What was swept leaves traces, which cost whoever walks over them, so a pass goes on where the
-/// one before ended; what died behind it, a later round finds.
+/// Where the sweeper has come in each kind of work. What was swept leaves traces, which cost the scan that walks over
+/// them, so a pass goes on where the one before ended; what died behind it, a later round finds. What was passed over
+/// waits for a later round too.
 struct Round {
     began: Instant,
-    after: Option<Key>,
+    contents: Option<Key>,
+    generations: Option<Key>,
+    snapshots: Option<Key>,
 }
 
 struct Pass {
+    /// Items that were dealt with.
     found: usize,
     more: bool,
 }
 
 impl Round {
     fn begin() -> Self {
-        Self { began: Instant::now(), after: None }
+        Self { began: Instant::now(), contents: None, generations: None, snapshots: None }
     }
 
-    /// Lists what is dead now, waits for the readers of now to leave, gives it back.
     async fn pass(&mut self, services: &Services) -> Answer<Pass> {
-        let generations = generations::list(services).await?;
-        let contents::Page { contents, last, more } = contents::list(services, self.after.clone()).await?;
-        contents::adopt_all(services).await?;
-        let found = generations.len() + contents.len();
-        if found == 0 {
-            return Ok(Pass { found, more });
+        let mut done = Tally { services, found: 0 };
+        for generation in generations::list(services, self.generations.clone()).await? {
+            done.note("container", generations::sweep(services, generation).await);
+            self.generations = Some(key::dead_generation(generation));
         }
-        let epoch = services.pins().turn();
-        while !services.pins().is_past(epoch) {
+        for name in snapshots::list(services, self.snapshots.clone()).await? {
+            done.note("snapshots", snapshots::sweep(services, &name).await);
+            self.snapshots = Some(name);
+        }
+        for manifest in stages::list_adopted(services).await? {
+            done.note("adopted blocks", stages::adopt(services, manifest).await);
+        }
+        let more = self.sweep_contents(services, &mut done).await?;
+        Ok(Pass { found: done.found, more })
+    }
+
+    /// Lists what is dead now, lets the readers of now decide what they read, gives the rest back.
+    async fn sweep_contents(&mut self, services: &Services, done: &mut Tally<'_>) -> Answer<bool> {
+        let contents::Page { mut items, unreadable, last, more } =
+            contents::list(services, self.contents.clone()).await?;
+        (0..unreadable).for_each(|_| services.upkeep().count_passed_over());
+        if items.is_empty() {
+            self.contents = last.or(self.contents.take());
+            return Ok(more);
+        }
+        let epoch = services.readers().next_epoch();
+        while !services.readers().is_decided(epoch) {
             tokio::time::sleep(GLANCE).await;
         }
-        for generation in generations {
-            generations::sweep(services, generation).await?;
+        items.retain(|item| !services.readers().is_read(item.id));
+        let (few, others): (Vec<_>, Vec<_>) =
+            items.into_iter().partition(|item| matches!(item.dead, DeadContent::Pieces(_)));
+        let mut rest = &few[..];
+        while !rest.is_empty() {
+            match contents::release_listed(services, rest).await {
+                Ok(count) => {
+                    done.found += count;
+                    rest = &rest[count.clamp(1, rest.len())..];
+                }
+                Err(_) => {
+                    // One of them may be the cause: one by one, the others go.
+                    for item in rest {
+                        done.note("content", contents::sweep(services, item).await);
+                    }
+                    break;
+                }
+            }
         }
-        contents::sweep(services, contents).await?;
-        self.after = last.or(self.after.take());
-        Ok(Pass { found, more })
+        for item in &others {
+            done.note("content", contents::sweep(services, item).await);
+        }
+        self.contents = last.or(self.contents.take());
+        Ok(more)
     }
+}
+
+/// What became of the items of a pass.
+struct Tally<'a> {
+    services: &'a Services,
+    found: usize,
+}
+
+impl Tally<'_> {
+    fn note(&mut self, what: &'static str, done: Answer<()>) {
+        match done {
+            Ok(()) => self.found += 1,
+            Err(fault) => pass_over(self.services, what, &fault),
+        }
+    }
+}
+
+fn pass_over(services: &Services, what: &'static str, fault: &Fault) {
+    services.upkeep().count_passed_over();
+    tracing::warn!(what, code = ?fault.0.code, cause = ?fault.0.cause, "cannot be given back for now");
 }
 
 #[cfg(test)]

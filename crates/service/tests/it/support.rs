@@ -18,7 +18,10 @@ pub struct Bench {
 
 impl Bench {
     pub async fn new() -> Self {
-        let services = Services::new(Engine::memory(Host::real()), ServiceOptions::default());
+        Self::over(Services::new(Engine::memory(Host::real()), ServiceOptions::default())).await
+    }
+
+    pub async fn over(services: Services) -> Self {
         let bench =
             Self { services, context: Context { account: "acct".into(), version: ApiVersion::NEWEST } };
         bench.create_container("c").await;

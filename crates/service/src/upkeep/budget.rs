@@ -1,0 +1,41 @@
+//! How much one sweeping commit does. A commit over the engine's cap fails, and fails again whenever it is tried, so
+//! every sweeping commit is bounded by its computed size and not by a number of items.
+
+use lazuli_engine::Plan;
+
+/// Where a plan ends that could go on. The step that crosses it may add as much again and more: a segment, the pieces
+/// of a block, the keys of an entity stay under 300 kB each, and the cap is a megabyte.
+const PLAN_BYTES: usize = 300_000;
+const PLAN_WRITES: usize = 1_000;
+
+/// Whether the plan takes one more step.
+pub fn has_room<T>(plan: &Plan<T>) -> bool {
+    plan.size() < PLAN_BYTES && plan.writes.len() < PLAN_WRITES
+}
+
+/// What dropping the hold on the content of one record adds at the most: a work item with the pieces of a record.
+const DROPPED: usize = 700;
+
+/// The same for a plan that will drop so many contents at its end.
+pub fn has_room_with<T>(plan: &Plan<T>, contents: usize) -> bool {
+    has_room(plan) && plan.size() + contents * DROPPED < PLAN_BYTES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::discard;
+    use crate::key::ContentId;
+    use crate::record::content::{Content, PIECES_IN_RECORD, Piece, Shape};
+
+    #[test]
+    fn a_dropped_content_is_no_larger_than_is_reckoned() {
+        let pieces = vec![Piece::Chunk { id: u128::MAX, len: u32::MAX }; PIECES_IN_RECORD];
+        let content = Content { id: ContentId(u128::MAX), length: u64::MAX, shape: Shape::Pieces(pieces) };
+        let mut plan = Plan::new(());
+        discard(&mut plan, &content);
+        // And the key that counts its holders.
+        plan.delete(crate::key::holders(content.id));
+        assert!((1..=DROPPED).contains(&plan.size()), "{}", plan.size());
+    }
+}

@@ -1,0 +1,24 @@
+//! What the sweeper could not do, for whoever watches the server.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+#[derive(Default)]
+pub struct Counters {
+    passed_over: AtomicU64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UpkeepStats {
+    /// Items that could not be given back when their turn came. One that goes on failing counts in every round.
+    pub passed_over: u64,
+}
+
+impl Counters {
+    pub(super) fn count_passed_over(&self) {
+        self.passed_over.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn stats(&self) -> UpkeepStats {
+        UpkeepStats { passed_over: self.passed_over.load(Ordering::Relaxed) }
+    }
+}

@@ -1,0 +1,76 @@
+//! Uncommitted blocks that were given up, or taken over by a manifest while their keys still stand.
+
+use std::collections::HashSet;
+
+use lazuli_engine::{Plan, Scan};
+
+use super::budget::has_room;
+use super::contents::release_block;
+use crate::fault::{Answer, Fault};
+use crate::key::{self, ContentId};
+use crate::record::Record;
+use crate::record::block::BlockRecord;
+use crate::{Services, manifest};
+
+/// Some of the manifests whose blocks are still filed under a stage.
+pub async fn list_adopted(services: &Services) -> Answer<Vec<ContentId>> {
+    let reader = services.engine().reader().await?;
+    let page = reader.scan(Scan { keys_only: true, ..Scan::of(key::all_adopted()) }).await?;
+    Ok(page.items.iter().filter_map(|(key, _)| key::content_of(key)).collect())
+}
+
+/// Takes the blocks of an adopted stage out of it; those that the manifest does not list are given back.
+pub async fn adopt(services: &Services, manifest: ContentId) -> Answer<()> {
+    let reader = services.engine().reader().await?;
+    let Some(entry) = reader.peek(key::adopted(manifest)).await? else { return Ok(()) };
+    if let Some(stage) = key::content_from(&entry.value) {
+        let listed = manifest::block_ids(&reader, manifest).await?;
+        drop(reader);
+        delete(services, stage, Some(&listed)).await?;
+    }
+    services
+        .engine()
+        .run(services.deadline(), |_| async move {
+            let mut plan = Plan::new(());
+            plan.delete(key::adopted(manifest));
+            Ok::<_, Fault>(plan)
+        })
+        .await
+}
+
+/// Deletes the keys of a stage and gives back the blocks that are not listed.
+pub async fn delete(
+    services: &Services,
+    stage: ContentId,
+    listed: Option<&HashSet<ContentId>>,
+) -> Answer<()> {
+    while delete_some(services, stage, listed).await? {}
+    Ok(())
+}
+
+async fn delete_some(
+    services: &Services,
+    stage: ContentId,
+    listed: Option<&HashSet<ContentId>>,
+) -> Answer<bool> {
+    services
+        .engine()
+        .run(services.deadline(), |reader| async move {
+            let page = reader.scan(Scan { keys_only: true, ..Scan::of(key::blocks(stage)) }).await?;
+            let mut plan = Plan::new(page.more);
+            for (key, _) in page.items {
+                if !has_room(&plan) {
+                    plan.output = true;
+                    break;
+                }
+                let Some(entry) = reader.get(key.clone()).await? else { continue };
+                let block = BlockRecord::decode(&entry.value)?.content;
+                if listed.is_none_or(|listed| !listed.contains(&block.id)) {
+                    release_block(&mut plan, &block);
+                }
+                plan.delete(key);
+            }
+            Ok::<_, Fault>(plan)
+        })
+        .await
+}
