@@ -51,6 +51,7 @@ cases! {
     "lengths", "bodies that lie about their length, or never end", true, abuse::lengths::run;
     "descriptors", "256 file descriptors and a crowd", true, abuse::descriptors::run;
     "memory", "200 uploads of 100 MiB at once in 256 MiB of memory", true, abuse::memory::run;
+    "reclaim", "discarded uploads, lists and snapshots are given back beside a slow reader", true, abuse::reclaim::run;
     "disk-full", "the disk runs full, and is freed again", true, abuse::disk::run;
 }
 

@@ -49,6 +49,10 @@ impl Launch {
         }
     }
 
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
     pub fn with(mut self, arguments: &[&str]) -> Self {
         self.arguments.extend(arguments.iter().map(|argument| (*argument).to_owned()));
         self

@@ -6,6 +6,7 @@ pub mod disk;
 pub mod heads;
 pub mod lengths;
 pub mod memory;
+pub mod reclaim;
 pub mod slow;
 
 use std::net::SocketAddr;

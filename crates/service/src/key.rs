@@ -5,7 +5,7 @@
 //! c account 0 name                 container                     -> ContainerRecord
 //! b generation name                blob, committed base          -> BlobRecord
 //! s generation name 0 ticks        snapshot                      -> BlobRecord
-//! d generation name                snapshots up to a moment are deleted, their keys to be swept -> DeadSnapshots
+//! S generation name                snapshots up to a moment are deleted, their keys to be swept -> DeadSnapshots
 //! h generation name                staged blob: has uncommitted blocks -> StagedRecord
 //! u stage block                    uncommitted block             -> BlockRecord
 //! ~ content                        bytes up to the inline limit
@@ -107,17 +107,17 @@ pub fn snapshot_ticks(key: &[u8]) -> Option<u64> {
 pub const NAME_AT: usize = 13;
 
 pub fn dead_snapshots(generation: Generation, name: &str) -> Key {
-    join(&[b"d", &generation.0, name.as_bytes()])
+    join(&[b"S", &generation.0, name.as_bytes()])
 }
 
 /// Of one container.
 pub fn dead_snapshots_in(generation: Generation) -> Key {
-    join(&[b"d", &generation.0])
+    join(&[b"S", &generation.0])
 }
 
 /// Of all containers.
 pub fn all_dead_snapshots() -> KeyRange {
-    KeyRange::prefix(&b"d"[..])
+    KeyRange::prefix(&b"S"[..])
 }
 
 pub fn staged(generation: Generation, name: &str) -> Key {
