@@ -8,7 +8,6 @@ use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::{Op, Row};
 use lazuli_model::range::ByteRange;
 use lazuli_model::tags::Tags;
-use lazuli_model::time::Timestamp;
 use lazuli_model::version::{ApiVersion, Feature};
 use lazuli_service::record::blob::{HttpHeaders, Tier};
 use lazuli_service::record::container::PublicAccess;
@@ -99,23 +98,6 @@ pub fn range(head: &Head) -> Option<ByteRange> {
     let text = head.header(headers::X_MS_RANGE).or_else(|| head.header(headers::RANGE))?;
     let range = ByteRange::parse(text)?;
     (range.end.is_some() || head.version.has(Feature::OpenEndedRanges)).then_some(range)
-}
-
-/// `snapshot=`; on an operation that cannot be asked of a snapshot the parameter is an error.
-pub fn snapshot(head: &Head, row: &Row) -> Result<Option<Timestamp>, Failure> {
-    let (snapshot, version) = (head.query("snapshot"), head.query("versionid"));
-    if snapshot.is_some() && version.is_some() {
-        return Err(ErrorCode::MutuallyExclusiveQueryParameters.into());
-    }
-    let Some(text) = snapshot else { return Ok(None) };
-    let parsed = Timestamp::parse_snapshot(text);
-    match parsed {
-        Some(at) if row.addresses.snapshot => Ok(Some(at)),
-        Some(_) => {
-            Err(Failure::invalid_query("snapshot", text, "This operation is only allowed on the root blob."))
-        }
-        None => Err(Failure::invalid_query("snapshot", text, "")),
-    }
 }
 
 pub fn public_access(head: &Head) -> Result<PublicAccess, Failure> {

@@ -1,5 +1,6 @@
 //! The HTTP wire: bytes, headers and XML to the meaning in `service`, and back.
 
+mod address;
 pub mod auth;
 pub mod authorize;
 pub mod blob;

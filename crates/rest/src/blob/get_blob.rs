@@ -83,7 +83,7 @@ pub async fn get_blob_metadata(call: Call) -> Result<Reply, Failure> {
 fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
     Ok(GetBlobProperties {
         at: call.blob(),
-        snapshot: decode::snapshot(&call.head, call.row)?,
+        snapshot: call.snapshot(),
         preconditions: call.preconditions()?,
         customer_key: customer_key(&call.head)?,
     })

@@ -30,7 +30,7 @@ fn requests(row: &Row) -> Vec<Request> {
     row.methods.iter().map(|method| request(row, *method, ACCOUNT)).collect()
 }
 
-fn request(row: &Row, method: Method, account: &str) -> Request {
+pub fn request(row: &Row, method: Method, account: &str) -> Request {
     let path = match (row.service, row.resource) {
         (Service::Blob, Resource::Any | Resource::Blob) => "/things/dir/thing",
         (Service::Queue, Resource::Any) => "/things/messages",
@@ -301,15 +301,16 @@ fn service_sas_of_another_service() {
     }
 }
 
+pub const UD_BLOB_SAS: &str = "sp st se resource skoid sktid skt ske sks skv saoid suoid scid skdutid sduoid sip spr sv sr \
+     snapshot ses empty empty rscc rscd rsce rscl rsct";
+
 #[test]
 fn user_delegation_sas() {
-    const BLOB: &str = "sp st se resource skoid sktid skt ske sks skv saoid suoid scid skdutid sduoid sip spr sv sr \
-                        snapshot ses empty empty rscc rscd rsce rscl rsct";
     const QUEUE: &str = "sp st se resource skoid sktid skt ske sks skv skdutid sduoid sip spr sv";
     let auth = super::support::auth();
     for (row, rule) in table() {
         let form = form(row.service);
-        let fields = if row.service == Service::Blob { BLOB } else { QUEUE };
+        let fields = if row.service == Service::Blob { UD_BLOB_SAS } else { QUEUE };
         for request in requests(row) {
             let holder =
                 Claims { object_id: Some("o".into()), tenant_id: Some("t".into()), ..Claims::default() };
