@@ -11,6 +11,7 @@ import known                                                     # noqa: E402
 import levels                                                    # noqa: E402
 from built import Built                                          # noqa: E402
 from outcome import NOT_BUILT, Outcome                           # noqa: E402
+from run import COLLECTIONS                                      # noqa: E402
 
 
 def built(service, operation):
@@ -72,7 +73,10 @@ class Judged(unittest.TestCase):
 
     def test_lists_of_the_repository_can_be_read(self):
         for service in ('blob', 'queue', 'table'):
-            known.read(os.path.join(HERE, 'known-differences-%s.txt' % service))
+            for suffix in COLLECTIONS.values():
+                path = os.path.join(HERE, 'known-differences-%s%s.txt' % (service, suffix))
+                self.assertTrue(os.path.exists(path), path)
+                known.read(path)
 
     def test_every_name_has_a_row(self):
         self.assertEqual(Built(os.path.join(HERE, '..', '..', 'docs', 'operations.md')).check(), [])

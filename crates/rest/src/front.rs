@@ -96,6 +96,9 @@ impl Front {
         body: lazuli_service::Body,
         envelope: &mut Envelope,
     ) -> Reply {
+        if let Err(failure) = head.check_headers() {
+            return failure.into();
+        }
         let served = self.serves(&head);
         if served {
             self.default_version(&mut head, envelope).await;

@@ -18,6 +18,7 @@ const OF_SNAPSHOTS: [Op; 5] =
 const OF_VERSIONS: [Op; 4] = [Op::GetBlob, Op::GetBlobProperties, Op::GetBlobMetadata, Op::DeleteBlob];
 
 const LETTERS: &str = "racwdxyltfmeopi";
+const A_LEASE: &str = "e0f0f8a0-0000-4000-8000-000000000000";
 const A_VERSION: &str = "2026-10-31T01:02:03.0000000Z";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +127,7 @@ impl Who {
 }
 
 /// What the row's request carries so that it would do something.
-fn filled(row: &Row, request: Request) -> (Request, &'static str) {
+pub fn filled(row: &Row, request: Request) -> (Request, &'static str) {
     let (request, body) = match row.op {
         Op::PutBlockBlob => (request, "overwritten"),
         Op::PutBlock => (request.replace_query("blockid", "bmV3"), "another"),
@@ -138,7 +139,13 @@ fn filled(row: &Row, request: Request) -> (Request, &'static str) {
         Op::SetBlobMetadata | Op::SetContainerMetadata => (request.header("x-ms-meta-changed", "yes"), ""),
         Op::SetBlobProperties => (request.header("x-ms-blob-content-type", "changed/type"), ""),
         Op::AcquireBlobLease | Op::AcquireContainerLease => (request.header("x-ms-lease-duration", "60"), ""),
-        Op::CreateContainer => (request, ""),
+        Op::RenewBlobLease | Op::RenewContainerLease | Op::ReleaseBlobLease | Op::ReleaseContainerLease => {
+            (request.header("x-ms-lease-id", A_LEASE), "")
+        }
+        Op::ChangeBlobLease | Op::ChangeContainerLease => {
+            let request = request.header("x-ms-lease-id", A_LEASE);
+            (request.header("x-ms-proposed-lease-id", A_LEASE), "")
+        }
         _ => (request, ""),
     };
     let sends = !matches!(request.method, Method::Get | Method::Head | Method::Options);

@@ -9,5 +9,6 @@ mod rules;
 mod sas;
 mod shared_key;
 mod support;
+mod unread;
 mod vectors;
 mod world;
