@@ -30,8 +30,9 @@ from built import Built                                          # noqa: E402
 from lazuli_server import Server                                 # noqa: E402
 from outcome import Outcome                                      # noqa: E402
 
-# A directory of recordings, and what it adds to the name of a service in lists and reports.
-COLLECTIONS = {'recordings': '', 'recordings-older': '-older'}
+# A directory of recordings, and what it adds to the name of a service in lists and reports. The older come first: the
+# newer leave a default version behind, which requests of the older that name none would get.
+COLLECTIONS = {'recordings-older': '-older', 'recordings': ''}
 
 
 def arguments():

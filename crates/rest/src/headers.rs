@@ -139,6 +139,7 @@ names! {
     X_MS_REQUEST_SERVER_ENCRYPTED "x-ms-request-server-encrypted"
     X_MS_SEQUENCE_NUMBER_ACTION "x-ms-sequence-number-action"
     X_MS_SERVER_ENCRYPTED "x-ms-server-encrypted"
+    X_MS_SMART_ACCESS_TIER "x-ms-smart-access-tier"
     X_MS_SNAPSHOT "x-ms-snapshot"
     X_MS_STRUCTURED_BODY "x-ms-structured-body"
     X_MS_STRUCTURED_CONTENT_LENGTH "x-ms-structured-content-length"

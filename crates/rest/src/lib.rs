@@ -13,6 +13,7 @@ pub mod front;
 pub mod head;
 mod header_case;
 pub mod headers;
+mod later;
 pub mod preconditions;
 pub mod query;
 pub mod queue;

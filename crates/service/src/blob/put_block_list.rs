@@ -13,7 +13,7 @@ use lazuli_model::error::ErrorCode;
 use lazuli_model::time::Timestamp;
 
 use super::put_blob::{BlobProperties, replace};
-use super::write::{admit_early, check_customer_key, refuse_archived};
+use super::write::{admit_early, check_key_of_blocks, refuse_archived};
 use super::{BlobAddress, Place, Stamped};
 use crate::fault::{Answer, Fault};
 use crate::key::{self, ContentId};
@@ -67,7 +67,7 @@ impl PutBlockList {
                     let (existing, permit) = admitted.into_parts();
                     if let Some(Existing::Blob(old)) = &existing {
                         refuse_archived(old)?;
-                        check_customer_key(old, properties.customer_key.as_ref())?;
+                        check_key_of_blocks(old, properties.customer_key.as_ref())?;
                     }
                     if !drawn.still_holds(&reader, generation, &at.blob).await? {
                         return Ok(Plan::new(None));

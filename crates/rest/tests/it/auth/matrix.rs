@@ -52,7 +52,7 @@ pub fn request(row: &Row, method: Method, account: &str) -> Request {
             Mark::Is(_, value) => value,
             Mark::OneOf(_, values) => values[0],
             Mark::Has(_) => "x",
-            Mark::Not(..) | Mark::Lacks(_) => continue,
+            Mark::Not(..) | Mark::Maybe(..) | Mark::Lacks(_) => continue,
         };
         request = match mark.name() {
             Name::Query(name) => request.query(name, value),
@@ -382,6 +382,12 @@ fn bearer() {
         for request in requests(row) {
             let expected = if rule.bearer == "no" { NEVER } else { OK };
             assert_eq!(ask(&auth, row, &with(request.clone(), &good), None), expected, "{} good", rule.op);
+            let since = if rule.bearer.starts_with("20") { rule.bearer } else { "2020-12-06" };
+            for version in ["2020-12-06", "2025-05-05", "2025-07-05"] {
+                let expected = if version < since { NEVER } else { expected };
+                let old = with(request.clone(), &good).header("x-ms-version", version);
+                assert_eq!(ask(&auth, row, &old, None), expected, "{} at {version}", rule.op);
+            }
             for (expected, token, fault) in &faults {
                 let asked = ask(&auth, row, &with(request.clone(), token), None);
                 assert_eq!(asked, *expected, "{} {fault}", rule.op);
