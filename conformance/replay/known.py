@@ -6,6 +6,7 @@ VOLATILE = [
     (re.compile(r'[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'), '<guid>'),
     (re.compile(r'0x[0-9A-Fa-f]{8,}'), '<etag>'),
     (re.compile(r'\d{4}-\d\d-\d\dT\d\d(?::|%3A)\d\d(?::|%3A)\d\d(?:\.\d+)?Z?'), '<time>'),
+    (re.compile(r'127\.0\.0\.1:\d+'), '<server>'),
     (re.compile(r'\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT'), '<date>'),
 ]
 

@@ -7,7 +7,8 @@
 The recordings and their replayer are not part of this repository: --replay DIR or LAZULI_REPLAY says where they are,
 `../shared/replay` beside the repository is looked at otherwise. Where there are none, the run says so and is skipped.
 A test fails that differs and is not listed in known-differences-SERVICE.txt (see known.py); one that meets an operation
-answered 501, which docs/operations.md lists as not built, is skipped.
+answered 501, which docs/operations.md lists as not built, is skipped. The recordings of older versions of the protocol
+(2017 to 2019) are replayed as well, with lists of their own: known-differences-SERVICE-older.txt.
 """
 import argparse
 import contextlib
@@ -29,6 +30,10 @@ from built import Built                                          # noqa: E402
 from lazuli_server import Server                                 # noqa: E402
 from outcome import Outcome                                      # noqa: E402
 
+# A directory of recordings, and what it adds to the name of a service in lists and reports. The older come first: the
+# newer leave a default version behind, which requests of the older that name none would get.
+COLLECTIONS = {'recordings-older': '-older', 'recordings': ''}
+
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -38,13 +43,14 @@ def arguments():
     parser.add_argument('--connection-string')
     parser.add_argument('--clock-url')
     parser.add_argument('--out', help='directory for the reports [default: a temporary one]')
+    parser.add_argument('--only', choices=COLLECTIONS, help='one of the directories of recordings [default: all]')
     parser.add_argument('--filter', help='only tests whose service-origin/name matches; the list is then not judged for absent ones')
     parser.add_argument('--print-new', action='store_true', help='print new differences as lines for the list, reason to be filled in')
     return parser.parse_args()
 
 
-def replay(options, service, connection_string, clock_url, report):
-    data = sorted(glob.glob(os.path.join(options.replay, 'recordings', service + '-*.jsonl*')))
+def replay(options, service, collection, connection_string, clock_url, report):
+    data = sorted(glob.glob(os.path.join(options.replay, collection, service + '-*.jsonl*')))
     if not data:
         return None
     command = [sys.executable, '-B', os.path.join(options.replay, 'replay.py'), '--data', *data, '--connection-string',
@@ -57,9 +63,10 @@ def replay(options, service, connection_string, clock_url, report):
         return json.load(text)
 
 
-def one(options, service, built, out):
-    """(passed, failed, skipped) of one service, after printing how it stands."""
-    report_path = os.path.join(out, 'replay-%s.json' % service)
+def one(options, service, collection, built, out):
+    """(passed, failed, skipped) of one service in one collection, after printing how it stands."""
+    title = service + COLLECTIONS[collection]
+    report_path = os.path.join(out, 'replay-%s.json' % title)
     with contextlib.suppress(FileNotFoundError):
         os.remove(report_path)
     with contextlib.ExitStack() as stack:
@@ -67,22 +74,22 @@ def one(options, service, built, out):
         if options.server:
             server = stack.enter_context(Server(options.server))
             connection_string, clock_url = server.connection_string, server.clock_url
-        report = replay(options, service, connection_string, clock_url, report_path)
+        report = replay(options, service, collection, connection_string, clock_url, report_path)
     if report is None:
-        print('%s: no recordings' % service)
+        print('%s: no recordings' % title)
         return 0, 0, 0
-    triage.write(os.path.join(out, 'replay-%s-causes.txt' % service), report, service)
+    triage.write(os.path.join(out, 'replay-%s-causes.txt' % title), report, service)
 
     outcome = Outcome(report, service, built)
     restricted = levels.counted(report, service, lambda operation: built(service, operation))
-    print(levels.line('%s, everything' % service, levels.counted(report, service)))
-    print(levels.line('%s, what is built' % service, restricted))
+    print(levels.line('%s, everything' % title, levels.counted(report, service)))
+    print(levels.line('%s, what is built' % title, restricted))
     print('%s: %d of %d tests with every status equal (%.1f%%), %d identical throughout' % (
-        service, outcome.statuses_equal, outcome.replayed, levels.percent(outcome.statuses_equal, outcome.replayed),
+        title, outcome.statuses_equal, outcome.replayed, levels.percent(outcome.statuses_equal, outcome.replayed),
         len(outcome.passed)))
-    print('%s: skipped: %s' % (service, ', '.join('%s %d' % pair for pair in outcome.skipped.most_common()) or 'none'))
+    print('%s: skipped: %s' % (title, ', '.join('%s %d' % pair for pair in outcome.skipped.most_common()) or 'none'))
 
-    known = known_differences.read(os.path.join(HERE, 'known-differences-%s.txt' % service))
+    known = known_differences.read(os.path.join(HERE, 'known-differences-%s.txt' % title))
     faults, warnings = known_differences.judge(known, outcome.failed)
     listed = len(outcome.failed) - len(faults)
     if options.filter:
@@ -97,7 +104,7 @@ def one(options, service, built, out):
         for test, difference in sorted(outcome.failed.items()):
             if known.get(test, ('',))[0] != difference:
                 print('%s | %s | REASON' % (test, difference))
-    print('%s: %d known differences met (counted as skipped)' % (service, listed))
+    print('%s: %d known differences met (counted as skipped)' % (title, listed))
     return len(outcome.passed), len(faults), sum(outcome.skipped.values()) + listed
 
 
@@ -117,7 +124,9 @@ def main():
         out = options.out or stack.enter_context(tempfile.TemporaryDirectory())
         os.makedirs(out, exist_ok=True)
         services = options.services or built.services()
-        sums = [sum(column) for column in zip(*(one(options, service, built, out) for service in services))]
+        collections = [options.only] if options.only else list(COLLECTIONS)
+        sums = [sum(column) for column in zip(*(one(options, service, collection, built, out)
+                                                for service in services for collection in collections))]
     print('%d passed, %d failed, %d skipped' % tuple(sums))
     return 1 if sums[1] else 0
 

@@ -11,6 +11,7 @@ import known                                                     # noqa: E402
 import levels                                                    # noqa: E402
 from built import Built                                          # noqa: E402
 from outcome import NOT_BUILT, Outcome                           # noqa: E402
+from run import COLLECTIONS                                      # noqa: E402
 
 
 def built(service, operation):
@@ -32,6 +33,8 @@ REPORT = {
         test('same'),
         {'test': 'blob-x/elsewhere', 'skipped': 'needs hns'},
         test('unbuilt', (1, 'Put PageBlob', 'status: recorded 201 , got 501 NotImplemented')),
+        test('unbuilt setup', (0, 'Put PageBlob', 'setup: got 501 NotImplemented')),
+        test('setup refused', (0, 'Put PageBlob', 'setup: got 400 InvalidInput')),
         test('built but 501', (1, 'Get Blob', 'status: recorded 200 , got 501 NotImplemented')),
         test('unbuilt later', (1, 'Get Blob', 'header etag: missing (recorded "0x8D70C986527A1B9")'),
              (2, 'Put PageBlob', 'status: recorded 201 , got 501 NotImplemented')),
@@ -47,19 +50,20 @@ class Judged(unittest.TestCase):
 
     def test_outcomes(self):
         self.assertEqual(self.outcome.passed, ['blob-x/same'])
-        self.assertEqual(dict(self.outcome.skipped), {'needs hns': 1, NOT_BUILT: 1})
+        self.assertEqual(dict(self.outcome.skipped), {'needs hns': 1, NOT_BUILT: 2})
         self.assertEqual(self.outcome.failed, {
             'blob-x/built but 501': '#1 Get Blob: status: recorded 200 , got 501 NotImplemented',
+            'blob-x/setup refused': '#0 Put PageBlob: setup: got 400 InvalidInput',
             'blob-x/unbuilt later': '#1 Get Blob: header etag: missing (recorded "<etag>")',
             'blob-x/version': '#3 Get Blob: header x-ms-version: missing (recorded 2021-06-08)'})
-        self.assertEqual((self.outcome.statuses_equal, self.outcome.replayed), (3, 4))
+        self.assertEqual((self.outcome.statuses_equal, self.outcome.replayed), (3, 5))
 
     def test_list(self):
         listed = {'blob-x/version': ('#3 Get Blob: header x-ms-version: missing (recorded 2021-06-08)', 'why'),
                   'blob-x/unbuilt later': ('#1 Get Blob: another', 'why'), 'blob-x/same': ('x', 'why')}
         faults, warnings = known.judge(listed, self.outcome.failed)
         self.assertEqual([fault.split(':')[0] for fault in faults],
-                         ['new difference', 'another difference than the one listed'])
+                         ['new difference', 'new difference', 'another difference than the one listed'])
         self.assertEqual(warnings, ['no longer differs, take it off the list: blob-x/same'])
 
     def test_levels(self):
@@ -72,7 +76,10 @@ class Judged(unittest.TestCase):
 
     def test_lists_of_the_repository_can_be_read(self):
         for service in ('blob', 'queue', 'table'):
-            known.read(os.path.join(HERE, 'known-differences-%s.txt' % service))
+            for suffix in COLLECTIONS.values():
+                path = os.path.join(HERE, 'known-differences-%s%s.txt' % (service, suffix))
+                self.assertTrue(os.path.exists(path), path)
+                known.read(path)
 
     def test_every_name_has_a_row(self):
         self.assertEqual(Built(os.path.join(HERE, '..', '..', 'docs', 'operations.md')).check(), [])

@@ -9,6 +9,7 @@ mod judge;
 pub use judge::{Credential, Grant, PublicLevel, judge};
 
 use crate::operation::Mark;
+use crate::version::Feature;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
@@ -63,6 +64,8 @@ pub enum Rbac {
     Never,
     Any,
     AnyOf(&'static [&'static str]),
+    /// As `AnyOf`, from the version of the feature on; not available before.
+    Since(Feature, &'static [&'static str]),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

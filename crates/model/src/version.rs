@@ -94,37 +94,29 @@ features! {
     QuotedEtags V2011_08_18
     /// `bytes=n-` without an end.
     OpenEndedRanges V2011_08_18
-    /// PUT and PATCH of a table entity without If-Match insert.
-    TableUpsert V2011_08_18
     /// Put Message takes `visibilitytimeout`; Update Message exists.
     QueueVisibilityOnPut V2011_08_18
     /// Lease durations, proposed ids, change, break periods, container leases.
     LeaseRework V2012_02_12
-    /// Copy Blob may stay pending.
-    AsyncCopy V2012_02_12
     /// Reads take any combination of conditional headers, and lists of ETags.
     MultipleConditionsOnRead V2013_08_15
     /// A lease id on a blob that does not exist is refused with 412.
     LeaseIdOnMissingBlob V2013_08_15
     /// Lease Container leaves the ETag alone.
     ContainerLeaseKeepsEtag V2013_08_15
-    Cors V2013_08_15
     ContentDisposition V2013_08_15
     /// Content-Length 0 is an empty line in the Shared Key string.
     EmptyContentLengthSigned V2015_02_21
-    /// `/blob`, `/queue`... at the head of the canonical resource of a SAS.
-    SasServicePrefix V2015_02_21
     /// sip and spr in a SAS; the 403 codes by cause.
     AccountSas V2015_04_05
-    /// Tables speak JSON only.
-    JsonOnlyTables V2015_12_11
+    /// Answers say whether the service encrypted.
+    EncryptionFlags V2015_12_11
     /// 100 MiB blocks, 256 MiB Put Blob.
     Blocks100MiB V2016_05_31
     /// `If-None-Match: *` on a read is an error instead of ignored.
     UnsatisfiableIfNoneMatchAny V2016_05_31
     /// x-ms headers with an empty value are signed.
     EmptyHeadersSigned V2016_05_31
-    EmptyMetadataValue V2016_05_31
     /// Put Message answers with the message's id and receipt.
     PutMessageReceipt V2016_05_31
     AccessTiers V2017_04_17
@@ -132,42 +124,37 @@ features! {
     ErrorCodeHeader V2017_07_29
     /// SAS permission `d` may break a lease.
     DeletePermissionBreaksLease V2017_07_29
-    SoftDelete V2017_07_29
     /// messagettl may be anything, and -1.
     UnlimitedMessageTtl V2017_07_29
     BearerTokens V2017_11_09
+    /// Reads of a blob tell when it was made.
+    CreationTime V2017_11_09
     /// Service SAS signs sr and the snapshot time.
     SasSignsResource V2018_11_09
     UserDelegationSas V2018_11_09
     /// `x-ms-client-request-id` comes back.
     ClientRequestIdEcho V2019_02_02
     Crc64 V2019_02_02
-    CustomerProvidedKeys V2019_02_02
+    /// Get Account Information tells whether the account is hierarchical.
+    HierarchyTold V2019_07_07
     /// 4000 MiB blocks, 5000 MiB Put Blob.
     Blocks4000MiB V2019_12_12
-    BlobTags V2019_12_12
-    BlobVersions V2019_12_12
     /// 401 with a challenge instead of 404 where credentials are missing.
     AuthenticationChallenge V2019_12_12
-    DirectorySas V2020_02_10
     /// saoid, suoid and scid in the user delegation string.
     UserDelegationAgents V2020_02_10
     /// Set Blob Tags needs the id of an active lease.
     LeaseGuardsTags V2020_04_08
-    CopySourceAuthorization V2020_10_02
     /// `ses` in the SAS strings.
     SasEncryptionScope V2020_12_06
     TableBearerTokens V2020_12_06
-    /// List Blobs writes names that XML cannot hold as `<Name Encoded="true">`.
-    EncodedNames V2021_02_12
-    PageRangePaging V2021_06_08
     ColdTier V2021_12_02
     /// 100 MiB per Append Block.
     AppendBlocks100MiB V2022_11_02
-    StructuredMessage V2025_07_05
+    /// Get and Set ACL of containers and queues with a bearer token.
+    AclWithBearer V2025_07_05
     /// skdutid and sduoid in the user delegation string.
     UserDelegationBinding V2025_07_05
-    ListStartFrom V2026_02_06
     /// x-ms-blob-if-* on Get and Set Blob Tags.
     ConditionsOnTags V2026_02_06
     /// srh and srq in the user delegation string.
@@ -175,6 +162,7 @@ features! {
     /// Delete Blob on condition of the tier change time.
     TierTimeConditions V2026_04_06
     SmartTier V2026_06_06
+    /// `sr=d` where names are no tree, as in every account here.
     DirectorySasOnFlatAccounts V2026_06_06
     ListEndBefore V2026_10_06
     /// Get Blob shows the access tier.

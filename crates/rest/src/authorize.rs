@@ -4,6 +4,7 @@ use lazuli_model::access::{self, Anonymous, PublicLevel};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Conditions, Row, Rule};
 use lazuli_model::time::Timestamp;
+use lazuli_model::version::ApiVersion;
 
 use crate::auth::refusal::{denied, no_credentials};
 use crate::auth::sas::{Delegation, Window};
@@ -85,6 +86,8 @@ impl Held {
 impl Grant {
     /// Whether the credential would do for this operation, on the same resource.
     pub fn covers(&self, row: &Row) -> Result<(), Failure> {
+        // Parts of a batch change entities, for which every version has the same rules.
+        let version = ApiVersion::NEWEST;
         let credential = match &self.held {
             Held::Everything => access::Credential::SharedKey,
             Held::AccountSas { resource_types, permissions } => {
@@ -93,7 +96,7 @@ impl Grant {
             Held::ServiceSas { permissions } => access::Credential::ServiceSas { permissions },
             Held::Nothing => access::Credential::Anonymous { level: None },
         };
-        access::judge(row, &credential, &|_| None, &|_| None).map(|_| ())
+        access::judge(row, &credential, version, &|_| None, &|_| None).map(|_| ())
     }
 }
 
@@ -152,7 +155,8 @@ fn writes(row: &Row) -> bool {
 
 /// The access column's verdict, as a grant without limits of its own.
 fn judge(row: &Row, credential: &access::Credential<'_>, head: &Head) -> Result<Grant, Failure> {
-    let verdict = access::judge(row, credential, &|name| head.query(name), &|name| head.header(name))?;
+    let verdict =
+        access::judge(row, credential, head.version, &|name| head.query(name), &|name| head.header(name))?;
     Ok(Grant {
         overrides: ResponseOverrides::default(),
         create_only: !verdict.may_replace,

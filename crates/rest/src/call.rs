@@ -6,9 +6,11 @@ use std::sync::Arc;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::error::Failure;
 use lazuli_model::operation::{Resource, Row};
+use lazuli_model::time::Timestamp;
 use lazuli_service::blob::BlobAddress;
 use lazuli_service::{Body, Context, Services};
 
+use crate::address;
 use crate::auth::Auth;
 use crate::authorize::Grant;
 use crate::head::Head;
@@ -38,6 +40,11 @@ impl Call {
     pub fn blob(&self) -> BlobAddress {
         debug_assert_eq!(self.head.target.resource, Resource::Blob);
         BlobAddress { container: self.head.target.container.clone(), blob: self.head.target.object.clone() }
+    }
+
+    /// The snapshot that the address names, of an operation that can be asked of one.
+    pub fn snapshot(&self) -> Option<Timestamp> {
+        address::snapshot(&self.head)
     }
 
     /// What the request asserts about its target, checked for sense before anything is looked up.

@@ -8,9 +8,8 @@ use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::{Op, Row};
 use lazuli_model::range::ByteRange;
 use lazuli_model::tags::Tags;
-use lazuli_model::time::Timestamp;
 use lazuli_model::version::{ApiVersion, Feature};
-use lazuli_service::record::blob::{HttpHeaders, Tier};
+use lazuli_service::record::blob::{ContentMd5, HttpHeaders, Tier};
 use lazuli_service::record::container::PublicAccess;
 
 use crate::head::Head;
@@ -41,8 +40,18 @@ pub fn http_headers(head: &Head, with_content_type: bool) -> Result<HttpHeaders,
         content_language: text(headers::X_MS_BLOB_CONTENT_LANGUAGE),
         content_disposition: text(headers::X_MS_BLOB_CONTENT_DISPOSITION),
         cache_control: text(headers::X_MS_BLOB_CACHE_CONTROL),
-        content_md5: md5(head, headers::X_MS_BLOB_CONTENT_MD5)?,
+        content_md5: blob_md5(head)?,
     })
+}
+
+/// The longest text that is kept as an MD5, decoded.
+const BLOB_MD5_LENGTH: usize = 1024;
+
+/// `x-ms-blob-content-md5`: base64 of anything. That it is a digest, and which, only Put Blob asks.
+fn blob_md5(head: &Head) -> Result<ContentMd5, Failure> {
+    let Some(text) = head.header(headers::X_MS_BLOB_CONTENT_MD5) else { return Ok(ContentMd5::None) };
+    let bytes = BASE64_STANDARD.decode(text).ok().filter(|bytes| bytes.len() <= BLOB_MD5_LENGTH);
+    bytes.map(ContentMd5::of).ok_or_else(|| ErrorCode::InvalidMd5.into())
 }
 
 /// 16 bytes in base64.
@@ -86,12 +95,17 @@ pub fn tags(head: &Head) -> Result<Option<Tags>, Failure> {
 /// Tiers of block blobs; those of page blobs are no tier here.
 pub fn tier(head: &Head) -> Result<Option<Tier>, Failure> {
     let Some(text) = head.header(headers::X_MS_ACCESS_TIER) else { return Ok(None) };
-    let known = [("Hot", Tier::Hot), ("Cool", Tier::Cool), ("Cold", Tier::Cold), ("Archive", Tier::Archive)];
-    let known =
-        known.into_iter().chain(head.version.has(Feature::SmartTier).then_some(("Smart", Tier::Smart)));
-    let mut found = known.filter(|(name, _)| name.eq_ignore_ascii_case(text));
-    let refused = || Failure::invalid_header(headers::X_MS_ACCESS_TIER, text);
-    found.next().map(|(_, tier)| Some(tier)).ok_or_else(refused)
+    let known = [
+        ("Hot", Tier::Hot, None),
+        ("Cool", Tier::Cool, None),
+        ("Cold", Tier::Cold, Some(Feature::ColdTier)),
+        ("Archive", Tier::Archive, None),
+        ("Smart", Tier::Smart, Some(Feature::SmartTier)),
+    ];
+    let is_there = |feature: Option<Feature>| feature.is_none_or(|feature| head.version.has(feature));
+    let mut found = known.into_iter().filter(|(name, ..)| name.eq_ignore_ascii_case(text));
+    let found = found.next().filter(|(.., since)| is_there(*since)).map(|(_, tier, _)| tier);
+    found.map(Some).ok_or_else(|| Failure::invalid_header(headers::X_MS_ACCESS_TIER, text))
 }
 
 /// `x-ms-range` before `Range`; a form that the service does not know is no range.
@@ -99,23 +113,6 @@ pub fn range(head: &Head) -> Option<ByteRange> {
     let text = head.header(headers::X_MS_RANGE).or_else(|| head.header(headers::RANGE))?;
     let range = ByteRange::parse(text)?;
     (range.end.is_some() || head.version.has(Feature::OpenEndedRanges)).then_some(range)
-}
-
-/// `snapshot=`; on an operation that cannot be asked of a snapshot the parameter is an error.
-pub fn snapshot(head: &Head, row: &Row) -> Result<Option<Timestamp>, Failure> {
-    let (snapshot, version) = (head.query("snapshot"), head.query("versionid"));
-    if snapshot.is_some() && version.is_some() {
-        return Err(ErrorCode::MutuallyExclusiveQueryParameters.into());
-    }
-    let Some(text) = snapshot else { return Ok(None) };
-    let parsed = Timestamp::parse_snapshot(text);
-    match parsed {
-        Some(at) if row.addresses.snapshot => Ok(Some(at)),
-        Some(_) => {
-            Err(Failure::invalid_query("snapshot", text, "This operation is only allowed on the root blob."))
-        }
-        None => Err(Failure::invalid_query("snapshot", text, "")),
-    }
 }
 
 pub fn public_access(head: &Head) -> Result<PublicAccess, Failure> {

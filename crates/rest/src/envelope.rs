@@ -17,6 +17,7 @@ use crate::error::{self, Asked};
 use crate::head::Head;
 use crate::header_case;
 use crate::headers::{self, name};
+use crate::later;
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::response_body::ResponseBody;
@@ -118,6 +119,7 @@ impl Envelope {
         if !self.version.has(Feature::QuotedEtags) {
             unquote_etag(&mut headers);
         }
+        later::take_away(&mut headers, self.version);
         let mut put = |name: HeaderName, value: HeaderValue| headers.insert(name, value);
         put(name::SERVER, HeaderValue::from_static(server(self.service)));
         put(name::DATE, date.at(self.now));

@@ -21,7 +21,7 @@ use crate::envelope::{Arrival, Envelope, HttpDate};
 use crate::head::Head;
 use crate::reply::Reply;
 use crate::response_body::ResponseBody;
-use crate::{blob, cors, headers, queue, request_body, table};
+use crate::{address, blob, cors, headers, queue, request_body, table};
 
 /// Told about every request that was answered.
 pub trait Observer: Send + Sync {
@@ -96,8 +96,17 @@ impl Front {
         body: lazuli_service::Body,
         envelope: &mut Envelope,
     ) -> Reply {
-        self.default_version(&mut head, envelope).await;
+        if let Err(failure) = head.check_headers() {
+            return failure.into();
+        }
+        let served = self.serves(&head);
+        if served {
+            self.default_version(&mut head, envelope).await;
+        }
         if head.method == Method::Options {
+            if !served {
+                return Failure::new(ErrorCode::CorsPreflightFailure).into();
+            }
             return cors::preflight(&self.services, &head).await.unwrap_or_else(Reply::from);
         }
         let row = match find_row(&head) {
@@ -105,7 +114,7 @@ impl Front {
             Err(failure) => return refuse_route(failure, &head),
         };
         envelope.row = Some(row);
-        let cors = cors::Actual::of(&head);
+        let cors = cors::Actual::of(&head).filter(|_| served);
         // A bug in one operation must not take the connection, or anybody else's request, with it.
         let reply = match AssertUnwindSafe(self.perform(head, row, body)).catch_unwind().await {
             Ok(Ok(reply)) => reply,
@@ -116,6 +125,11 @@ impl Front {
             Some(cors) => cors.decorate(&self.services, reply).await,
             None => reply,
         }
+    }
+
+    /// Nothing is looked up of an account that is not configured, whatever it left behind when it was.
+    fn serves(&self, head: &Head) -> bool {
+        self.auth.accounts.get(&head.target.account).is_some()
     }
 
     /// A request to the Blob service that names no version gets the one that the account's owner chose.
@@ -143,11 +157,12 @@ impl Front {
         }
         let now = self.services.wall_now();
         let credential = self.auth.authenticate(&head, now)?;
-        let container = match credential.needs_container(row) {
+        let container = match credential.needs_container(row) && self.serves(&head) {
             true => self.container_access(&head).await?,
             false => None,
         };
         let grant = authorize(&credential, row, &head, container.as_ref(), now)?;
+        address::check(&head, row)?;
         let context = Context { account: head.target.account.clone(), version: head.version };
         check_body(&head, row)?;
         check_timeout(&head)?;

@@ -3,10 +3,11 @@
 use std::net::IpAddr;
 
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::Method;
+use lazuli_model::operation::{Method, Service};
 use lazuli_model::version::ApiVersion;
 use uuid::Uuid;
 
+use crate::headers;
 use crate::query::Query;
 use crate::sent::Sent;
 use crate::target::Target;
@@ -37,9 +38,19 @@ impl Head {
         self.raw_header(name).map(str::trim).filter(|value| !value.is_empty())
     }
 
-    /// A header's value as sent, also when empty.
+    /// A header's value as sent, also when empty. One that is no text never gets here: [`Head::check_headers`].
     pub fn raw_header(&self, name: &str) -> Option<&str> {
+        debug_assert!(headers::is_read(name), "{name} is read and not checked");
         self.headers.find(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// Asked of every request, and of every part of a batch, before anything else is.
+    pub fn check_headers(&self) -> Result<(), Failure> {
+        self.headers.check().map_err(|failure| match self.target.service {
+            // Tables have one word for whatever is wrong with a header.
+            Service::Table => Failure { code: ErrorCode::InvalidInput, ..failure },
+            _ => failure,
+        })
     }
 
     pub fn query(&self, name: &str) -> Option<&str> {

@@ -12,8 +12,7 @@ macro_rules! names {
             $(pub const $name: HeaderName = HeaderName::from_static($text);)*
         }
 
-        #[cfg(test)]
-        pub(crate) const ALL: &[&str] = &[$($text),*];
+        pub const ALL: &[&str] = &[$($text),*];
     };
 }
 
@@ -140,6 +139,7 @@ names! {
     X_MS_REQUEST_SERVER_ENCRYPTED "x-ms-request-server-encrypted"
     X_MS_SEQUENCE_NUMBER_ACTION "x-ms-sequence-number-action"
     X_MS_SERVER_ENCRYPTED "x-ms-server-encrypted"
+    X_MS_SMART_ACCESS_TIER "x-ms-smart-access-tier"
     X_MS_SNAPSHOT "x-ms-snapshot"
     X_MS_STRUCTURED_BODY "x-ms-structured-body"
     X_MS_STRUCTURED_CONTENT_LENGTH "x-ms-structured-content-length"
@@ -159,8 +159,39 @@ names! {
 /// Before the name of each metadata pair.
 pub const X_MS_META_PREFIX: &str = "x-ms-meta-";
 
+/// Whether an operation may act by this header. Such a header has a value that is text, or the request is refused
+/// (see `Sent::check`). Metadata has letters of its own, and the client's request id is only handed back.
+pub fn is_read(name: &str) -> bool {
+    let starts_with =
+        |prefix: &str| name.get(..prefix.len()).is_some_and(|own| own.eq_ignore_ascii_case(prefix));
+    let is = |known: &str| name.eq_ignore_ascii_case(known);
+    if starts_with("x-ms-") {
+        return !starts_with(X_MS_META_PREFIX) && !is(X_MS_CLIENT_REQUEST_ID);
+    }
+    // What is wrong with an Authorization header has an answer of its own.
+    !is(AUTHORIZATION) && ALL.iter().any(|known| is(known))
+}
+
+/// Whether several lines of the header are one list.
+pub fn is_list(name: &str) -> bool {
+    matches!(
+        name,
+        IF_MATCH
+            | IF_NONE_MATCH
+            | ACCEPT
+            | PREFER
+            | EXPECT
+            | VARY
+            | CACHE_CONTROL
+            | CONTENT_ENCODING
+            | CONTENT_LANGUAGE
+            | X_HTTP_METHOD
+            | ACCESS_CONTROL_REQUEST_HEADERS
+    )
+}
+
 /// The name as the service's error bodies spell it; `x-ms-*` names are spelled as they are.
-pub fn spelled(name: &'static str) -> &'static str {
+pub fn spelled(name: &str) -> &str {
     match name {
         CONTENT_LENGTH => "Content-Length",
         CONTENT_MD5 => "Content-MD5",

@@ -1,5 +1,6 @@
 //! The HTTP wire: bytes, headers and XML to the meaning in `service`, and back.
 
+mod address;
 pub mod auth;
 pub mod authorize;
 pub mod blob;
@@ -12,6 +13,7 @@ pub mod front;
 pub mod head;
 mod header_case;
 pub mod headers;
+mod later;
 pub mod preconditions;
 pub mod query;
 pub mod queue;

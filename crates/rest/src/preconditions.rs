@@ -3,7 +3,7 @@
 use lazuli_model::admission::{LeaseId, Preconditions, SequenceConditions};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETagCondition;
-use lazuli_model::operation::{Conditions, LeaseUse, Row};
+use lazuli_model::operation::{Conditions, LeaseUse, Row, Rule};
 use lazuli_model::tags::TagExpression;
 use lazuli_model::time::Timestamp;
 
@@ -49,7 +49,7 @@ const SOURCE: Family = Family {
 pub fn target(head: &Head, row: &Row) -> Result<Preconditions, Failure> {
     let takes = |condition| row.conditions.has(condition);
     let family = if takes(Conditions::BLOB_PREFIXED) { BLOB_PREFIXED } else { HTTP };
-    let mut given = family.read(head, takes(Conditions::TAGS))?;
+    let mut given = family.read(head, row.rule, takes(Conditions::TAGS))?;
     if row.lease != LeaseUse::None {
         given.lease_id = lease_id(head, headers::X_MS_LEASE_ID)?;
     }
@@ -68,25 +68,25 @@ pub fn target(head: &Head, row: &Row) -> Result<Preconditions, Failure> {
         given.added_length = head.content_length()?.unwrap_or(0);
     }
     if takes(Conditions::TIER_TIME) {
-        given.tier_if_modified_since = date(head, headers::X_MS_ACCESS_TIER_IF_MODIFIED_SINCE)?;
-        given.tier_if_unmodified_since = date(head, headers::X_MS_ACCESS_TIER_IF_UNMODIFIED_SINCE)?;
+        given.tier_if_modified_since = date(head, headers::X_MS_ACCESS_TIER_IF_MODIFIED_SINCE, row.rule)?;
+        given.tier_if_unmodified_since = date(head, headers::X_MS_ACCESS_TIER_IF_UNMODIFIED_SINCE, row.rule)?;
     }
     Ok(given)
 }
 
 /// Conditions on the source of a copy.
 pub fn source(head: &Head) -> Result<Preconditions, Failure> {
-    SOURCE.read(head, true)
+    SOURCE.read(head, Rule::Write, true)
 }
 
 impl Family {
-    fn read(&self, head: &Head, with_tags: bool) -> Result<Preconditions, Failure> {
+    fn read(&self, head: &Head, rule: Rule, with_tags: bool) -> Result<Preconditions, Failure> {
         let tags = head.header(self.if_tags).filter(|_| with_tags);
         Ok(Preconditions {
-            if_match: etags(head, self.if_match),
-            if_none_match: etags(head, self.if_none_match),
-            if_modified_since: date(head, self.if_modified_since)?,
-            if_unmodified_since: date(head, self.if_unmodified_since)?,
+            if_match: etags(head, self.if_match)?,
+            if_none_match: etags(head, self.if_none_match)?,
+            if_modified_since: date(head, self.if_modified_since, rule)?,
+            if_unmodified_since: date(head, self.if_unmodified_since, rule)?,
             if_tags: tags.map(|text| TagExpression::parse_as(self.if_tags, text)).transpose()?,
             ..Preconditions::default()
         })
@@ -94,28 +94,29 @@ impl Family {
 }
 
 /// Several lines of one header are one list.
-fn etags(head: &Head, name: &str) -> Option<ETagCondition> {
-    head.headers.find(name)?;
-    let mut lines = head.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-    let first = lines.next()?;
-    match lines.next() {
-        None => ETagCondition::parse(first),
-        Some(second) => {
-            let all: Vec<&str> = [first, second].into_iter().chain(lines).collect();
-            ETagCondition::parse(&all.join(","))
-        }
+fn etags(head: &Head, name: &'static str) -> Result<Option<ETagCondition>, Failure> {
+    if !head.headers.holds(name) {
+        return Ok(None);
+    }
+    let lines: Vec<&str> =
+        head.headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
+    let text = lines.join(",");
+    match ETagCondition::parse(&text) {
+        // A list without an entry asserts something that cannot be read; only an empty header asserts nothing.
+        None if !text.trim().is_empty() => Err(Failure::invalid_header(spelled(name), &text)),
+        found => Ok(found),
     }
 }
 
-/// A date that cannot be read is no condition, as HTTP wants it; two dates are an error.
-fn date(head: &Head, name: &'static str) -> Result<Option<Timestamp>, Failure> {
+/// A date in one of the three forms of HTTP. Anything else is an error and not, as HTTP wants it, no condition: a write
+/// would go through that should not. The service ignores the word `null` in a read, which one client sends.
+fn date(head: &Head, name: &'static str, rule: Rule) -> Result<Option<Timestamp>, Failure> {
     let Some(text) = head.header(name) else { return Ok(None) };
-    let parsed = Timestamp::parse_http_date(text);
-    let is_list = parsed.is_none() && text.matches("GMT").count() > 1;
-    if is_list || head.headers.get_all(name).iter().nth(1).is_some() {
-        return Err(Failure::invalid_header(spelled(name), text));
+    if rule == Rule::Read && text == "null" {
+        return Ok(None);
     }
-    Ok(parsed)
+    let parsed = Timestamp::parse_http_date(text);
+    parsed.map(Some).ok_or_else(|| Failure::invalid_header(spelled(name), text))
 }
 
 /// A lease id is a GUID, whatever the lease says.

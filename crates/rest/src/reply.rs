@@ -8,6 +8,7 @@ use lazuli_model::error::Failure;
 use lazuli_model::etag::ETag;
 use lazuli_model::time::Timestamp;
 use lazuli_service::download::Download;
+use lazuli_service::record::blob::ContentMd5;
 
 use crate::headers::{self, name};
 use crate::response_body::ResponseBody;
@@ -71,6 +72,16 @@ impl Reply {
     #[must_use]
     pub fn md5(self, name: impl IntoName, digest: Option<[u8; 16]>) -> Self {
         self.maybe(name, digest.and_then(|digest| Base64(&digest).into_header()))
+    }
+
+    /// The MD5 that a blob was given, which need not be one.
+    #[must_use]
+    pub fn content_md5(self, name: impl IntoName, md5: &ContentMd5) -> Self {
+        match md5 {
+            ContentMd5::None => self,
+            ContentMd5::Digest(digest) => self.md5(name, Some(*digest)),
+            ContentMd5::Given(bytes) => self.header(name, BASE64_STANDARD.encode(bytes)),
+        }
     }
 
     /// The eight bytes of a CRC-64 go least significant first.

@@ -3,6 +3,9 @@
 use std::ops::Deref;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use lazuli_model::error::{ErrorCode, Failure};
+
+use crate::headers;
 
 /// A header map that knows at a glance what it does not hold. The map itself is not given out to be changed: the
 /// glance would go stale.
@@ -29,6 +32,40 @@ impl Sent {
         self.map.iter().find(|(own, _)| same(own.as_str())).map(|(_, value)| value)
     }
 
+    /// The headers of a request inside of another's body.
+    pub fn of_lines(lines: &[(&str, &str)]) -> Result<Self, Failure> {
+        let mut map = HeaderMap::with_capacity(lines.len());
+        for (name, value) in lines {
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| ErrorCode::InvalidInput)?;
+            let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| ErrorCode::InvalidInput)?;
+            map.append(name, value);
+        }
+        Ok(map.into())
+    }
+
+    /// Refuses a header that an operation could act by and that cannot be read, or that has a second value where one
+    /// counts. To leave it out would be to do something else than was asked: a write without its condition.
+    pub fn check(&self) -> Result<(), Failure> {
+        for (name, value) in &self.map {
+            if value.to_str().is_err() && headers::is_read(name.as_str()) {
+                return Err(refuse(name, value));
+            }
+        }
+        // Nearly always each name is there once.
+        if self.map.len() == self.map.keys_len() {
+            return Ok(());
+        }
+        for name in self.map.keys().filter(|name| headers::is_read(name.as_str())) {
+            let mut values = self.map.get_all(name).iter();
+            if let (Some(_), Some(second)) = (values.next(), values.next())
+                && !headers::is_list(name.as_str())
+            {
+                return Err(refuse(name, second));
+            }
+        }
+        Ok(())
+    }
+
     pub fn append(&mut self, name: HeaderName, value: HeaderValue) {
         self.marks |= mark(name.as_str());
         self.map.append(name, value);
@@ -37,6 +74,10 @@ impl Sent {
     pub fn holds(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
+}
+
+fn refuse(name: &HeaderName, value: &HeaderValue) -> Failure {
+    Failure::invalid_header(headers::spelled(name.as_str()), &String::from_utf8_lossy(value.as_bytes()))
 }
 
 /// Length and two letters, without their case, tell most names apart.
@@ -64,7 +105,6 @@ impl Deref for Sent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::headers;
 
     fn sent(names: &[&'static str]) -> Sent {
         let mut map = HeaderMap::new();

@@ -196,8 +196,14 @@ impl Reader<'_> {
 
     fn website(&self, element: &Element) -> Result<StaticWebsite, Failure> {
         let text = |name| element.text_of(name).filter(|text| !text.is_empty()).map(str::to_owned);
+        let enabled = self.flag(element, "Enabled")?;
+        // A website that is off has no index.
+        if let Some(index) = element.child("IndexDocument").filter(|index| !enabled && !index.text.is_empty())
+        {
+            return Err(refuse_element(self.document, index, ""));
+        }
         Ok(StaticWebsite {
-            enabled: self.flag(element, "Enabled")?,
+            enabled,
             index_document: text("IndexDocument"),
             error_document_404_path: text("ErrorDocument404Path"),
             default_index_document_path: text("DefaultIndexDocumentPath"),

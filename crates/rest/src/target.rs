@@ -98,8 +98,7 @@ fn blob_resource(path: &str, query: &Query) -> Result<(Resource, String, String)
     let container = decode_segment(container)?;
     match blob {
         Some(blob) if !blob.is_empty() => {
-            let blob = decode(blob)?;
-            name::validate_blob(&blob)?;
+            let blob = blob_name(decode(blob)?)?;
             Ok((Resource::Blob, container, blob))
         }
         _ => {
@@ -110,11 +109,17 @@ fn blob_resource(path: &str, query: &Query) -> Result<(Resource, String, String)
             if restype || query.given("resource").is_some() || blob.is_some() {
                 Ok((Resource::Container, container, String::new()))
             } else {
-                name::validate_blob(&container)?;
-                Ok((Resource::Blob, "$root".to_owned(), container))
+                Ok((Resource::Blob, "$root".to_owned(), blob_name(container)?))
             }
         }
     }
+}
+
+/// A backslash in a blob's name is a slash: stored, listed and addressed so (recorded).
+fn blob_name(decoded: String) -> Result<String, Failure> {
+    let name = if decoded.contains('\\') { decoded.replace('\\', "/") } else { decoded };
+    name::validate_blob(&name)?;
+    Ok(name)
 }
 
 fn queue_resource(path: &str) -> Result<(Resource, String, String), Failure> {

@@ -3,7 +3,8 @@
 
 use super::{AccountSas, Anonymous, Letters, Rbac, ServiceSas, permits};
 use crate::error::{ErrorCode, Failure};
-use crate::operation::{Conditions, Name, Resource, Row};
+use crate::operation::{Conditions, LeaseUse, Name, Resource, Row};
+use crate::version::{ApiVersion, Feature};
 
 pub enum Credential<'a> {
     SharedKey,
@@ -48,6 +49,7 @@ const REPLACE: Grant = Grant { may_replace: true };
 pub fn judge<'r>(
     row: &Row,
     credential: &Credential<'_>,
+    version: ApiVersion,
     query: &dyn Fn(&str) -> Option<&'r str>,
     header: &dyn Fn(&str) -> Option<&'r str>,
 ) -> Result<Grant, Failure> {
@@ -68,7 +70,7 @@ pub fn judge<'r>(
             }
             AccountSas::Needs { any_of, .. } => {
                 let any_of = variant.map_or(any_of, |variant| variant.letters);
-                permitted(row, any_of, permissions, header)
+                permitted(row, any_of, permissions, version, header)
             }
         },
         Credential::ServiceSas { .. } if !access.shared_key => Err(bearer_required()),
@@ -83,18 +85,19 @@ pub fn judge<'r>(
             ServiceSas::Any => Ok(REPLACE),
             ServiceSas::AnyOf(any_of) => {
                 let any_of = variant.map_or(any_of, |variant| variant.letters);
-                permitted(row, any_of, permissions, header)
+                permitted(row, any_of, permissions, version, header)
             }
         },
         Credential::Bearer { holds } => match variant.map_or(access.rbac, |variant| variant.rbac) {
             Rbac::Never => Err(ErrorCode::AuthorizationFailure.into()),
             Rbac::Any => Ok(REPLACE),
-            Rbac::AnyOf(actions) if actions.iter().any(|action| holds(action)) => {
+            Rbac::Since(feature, _) if !version.has(feature) => Err(ErrorCode::AuthorizationFailure.into()),
+            Rbac::AnyOf(actions) | Rbac::Since(_, actions) if actions.iter().any(|action| holds(action)) => {
                 // The one action that creates but does not replace.
                 let full = actions.iter().any(|action| !action.ends_with("/add/action") && holds(action));
                 Ok(Grant { may_replace: full || !access.create_only })
             }
-            Rbac::AnyOf(_) => Err(ErrorCode::AuthorizationPermissionMismatch.into()),
+            Rbac::AnyOf(_) | Rbac::Since(..) => Err(ErrorCode::AuthorizationPermissionMismatch.into()),
         },
         Credential::Anonymous { level } => {
             let open = match access.anonymous {
@@ -112,9 +115,13 @@ fn permitted<'r>(
     row: &Row,
     any_of: Letters,
     permissions: &str,
+    version: ApiVersion,
     header: &dyn Fn(&str) -> Option<&'r str>,
 ) -> Result<Grant, Failure> {
     let extras = extra_letters(row, header);
+    // To delete is to break what guards it, but not in the oldest versions.
+    let counts = row.lease != LeaseUse::Manage || version.has(Feature::DeletePermissionBreaksLease);
+    let permissions = &if counts { permissions.to_owned() } else { permissions.replace('d', "") };
     if !permits(any_of, permissions) || !extras.chars().all(|letter| permissions.contains(letter)) {
         return Err(ErrorCode::AuthorizationPermissionMismatch.into());
     }

@@ -79,7 +79,8 @@ macro_rules! account_operations {
 
             BlobBatch {
                 title: "Blob Batch", since: V::V2018_11_09, service: Service::Blob, resource: Resource::Account,
-                methods: &[Post], marks: &[Is(COMP, "batch")],
+                // The JavaScript client says `restype=container` in path style, and names no container.
+                methods: &[Post], marks: &[Is(COMP, "batch"), Maybe(RESTYPE, "container")],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
                 creates: false, body: Multipart, access: BATCH, status: &[202],
                 returns_etag: false, changes_etag: false, built: false,

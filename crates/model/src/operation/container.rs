@@ -41,7 +41,7 @@ macro_rules! container_operations {
                 title: "Get Container ACL", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Container,
                 methods: &[Get, Head], marks: &[Is(RESTYPE, "container"), Is(COMP, "acl")],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::Read, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: ACL, status: &[200],
+                creates: false, body: Body::None, access: GET_CONTAINER_ACL, status: &[200],
                 returns_etag: true, changes_etag: false, built: true,
             }
 
@@ -49,7 +49,7 @@ macro_rules! container_operations {
                 title: "Set Container ACL", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Container,
                 methods: &[Put], marks: &[Is(RESTYPE, "container"), Is(COMP, "acl")],
                 conditions: C::T, rule: Write, lease: LeaseUse::Read, source: false, addresses: BASE,
-                creates: false, body: Xml, access: ACL, status: &[200],
+                creates: false, body: Xml, access: SET_CONTAINER_ACL, status: &[200],
                 returns_etag: true, changes_etag: true, built: true,
             }
 

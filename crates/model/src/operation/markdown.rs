@@ -74,6 +74,7 @@ fn request(row: &Row) -> String {
             Mark::Is(_, value) => format!("{name}={value}"),
             Mark::OneOf(_, values) => format!("{name}={}", values.join("/")),
             Mark::Not(_, value) => format!("{name}\u{2260}{value}"),
+            Mark::Maybe(_, value) => format!("[{name}={value}]"),
             Mark::Has(_) => name.to_owned(),
             Mark::Lacks(_) => format!("!{name}"),
         });
@@ -181,6 +182,7 @@ fn bearer(access: &Access) -> String {
         Rbac::Never => "-".into(),
         Rbac::Any => "*".into(),
         Rbac::AnyOf(actions) => actions.join(", "),
+        Rbac::Since(feature, actions) => format!("{} from {}", actions.join(", "), feature.since()),
     }
 }
 

@@ -27,7 +27,7 @@ pub use row::{Addresses, Body, LeaseUse, Mark, Method, Name, Resource, Row, Rule
 // What the rows below are written with.
 use Body::{Bytes, Json, Multipart, Xml};
 use Conditions as C;
-use Mark::{Has, Is, Lacks, Not};
+use Mark::{Has, Is, Lacks, Maybe, Not};
 use Method::{Delete, Get, Head, Merge, Options, Patch, Post, Put};
 use Rule::{Read, Write};
 use row::{BASE, SNAPSHOT, SNAPSHOT_OR_VERSION, VERSION};

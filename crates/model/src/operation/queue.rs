@@ -89,7 +89,7 @@ macro_rules! queue_operations {
                 title: "Get Queue ACL", since: V::V2012_02_12, service: Service::Queue, resource: Resource::Queue,
                 methods: &[Get, Head], marks: &[Is(COMP, "acl")],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: ACL, status: &[200],
+                creates: false, body: Body::None, access: GET_QUEUE_ACL, status: &[200],
                 returns_etag: false, changes_etag: false, built: true,
             }
 
@@ -97,7 +97,7 @@ macro_rules! queue_operations {
                 title: "Set Queue ACL", since: V::V2012_02_12, service: Service::Queue, resource: Resource::Queue,
                 methods: &[Put], marks: &[Is(COMP, "acl")],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Xml, access: ACL, status: &[204],
+                creates: false, body: Xml, access: SET_QUEUE_ACL, status: &[204],
                 returns_etag: false, changes_etag: false, built: true,
             }
 

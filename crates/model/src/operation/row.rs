@@ -100,6 +100,8 @@ pub enum Mark {
     OneOf(Name, &'static [&'static str]),
     /// Absent, or another value.
     Not(Name, &'static str),
+    /// Absent, or this value: it tells nothing.
+    Maybe(Name, &'static str),
     Has(Name),
     Lacks(Name),
 }
@@ -107,7 +109,7 @@ pub enum Mark {
 impl Mark {
     pub const fn name(self) -> Name {
         match self {
-            Mark::Is(name, _) | Mark::OneOf(name, _) | Mark::Not(name, _) => name,
+            Mark::Is(name, _) | Mark::Not(name, _) | Mark::Maybe(name, _) | Mark::OneOf(name, _) => name,
             Mark::Has(name) | Mark::Lacks(name) => name,
         }
     }
@@ -119,6 +121,7 @@ impl Mark {
                 value.is_some_and(|value| wanted.iter().any(|wanted| value.eq_ignore_ascii_case(wanted)))
             }
             Mark::Not(_, other) => !value.is_some_and(|value| value.eq_ignore_ascii_case(other)),
+            Mark::Maybe(_, wanted) => value.is_none_or(|value| value.eq_ignore_ascii_case(wanted)),
             Mark::Has(_) => value.is_some(),
             Mark::Lacks(_) => value.is_none(),
         }

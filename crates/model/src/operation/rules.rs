@@ -3,6 +3,7 @@
 use crate::access::{Access, AccountSas, Anonymous, Letters, Rbac, ServiceSas, Variant};
 use crate::operation::Mark;
 use crate::operation::row::query;
+use crate::version::Feature;
 
 /// An account SAS of the level with any of the letters; no service SAS, not anonymous.
 const fn account(level: &'static str, any_of: Letters, rbac: Rbac) -> Access {
@@ -38,10 +39,19 @@ const fn bearer_only(actions: &'static [&'static str]) -> Access {
     Access { shared_key: false, rbac: Rbac::AnyOf(actions), ..KEY_ONLY }
 }
 
+const fn acl(actions: &'static [&'static str]) -> Access {
+    Access { rbac: Rbac::Since(Feature::AclWithBearer, actions), ..KEY_ONLY }
+}
+
 // Every service.
 pub(super) const PREFLIGHT: Access = Access { anonymous: Anonymous::Always, ..ANY_CREDENTIAL };
-/// Stored access policies are seen and set with the account key only.
-pub(super) const ACL: Access = KEY_ONLY;
+/// The stored access policies of a table are seen and set with the account key only.
+pub(super) const TABLE_ACL: Access = KEY_ONLY;
+/// Those of containers and queues in newer versions also with a bearer token.
+pub(super) const GET_CONTAINER_ACL: Access = acl(&["containers/getAcl/action"]);
+pub(super) const SET_CONTAINER_ACL: Access = acl(&["containers/setAcl/action"]);
+pub(super) const GET_QUEUE_ACL: Access = acl(&["queues/getAcl/action"]);
+pub(super) const SET_QUEUE_ACL: Access = acl(&["queues/setAcl/action"]);
 /// Each part of a batch is authorised on its own.
 pub(super) const BATCH: Access = ANY_CREDENTIAL;
 
@@ -49,7 +59,7 @@ pub(super) const BATCH: Access = ANY_CREDENTIAL;
 pub(super) const GET_BLOB_SERVICE: Access = account("s", &["r"], Rbac::AnyOf(&["blobServices/read"]));
 pub(super) const SET_BLOB_SERVICE: Access = account("s", &["w"], Rbac::AnyOf(&["blobServices/write"]));
 pub(super) const USER_DELEGATION_KEY: Access = bearer_only(&["generateUserDelegationKey/action"]);
-pub(super) const ACCOUNT_INFORMATION: Access = Access { rbac: Rbac::Never, ..ANY_CREDENTIAL };
+pub(super) const ACCOUNT_INFORMATION: Access = ANY_CREDENTIAL;
 pub(super) const LIST_CONTAINERS: Access = account("s", &["l"], Rbac::AnyOf(&["containers/read"]));
 pub(super) const FIND_BLOBS: Access = account("so", &["f"], Rbac::AnyOf(&["blobs/filter/action"]));
 pub(super) const FIND_BLOBS_IN_CONTAINER: Access = both("c", &["f"], Rbac::AnyOf(&["blobs/filter/action"]));

@@ -73,7 +73,7 @@ macro_rules! table_operations {
                 title: "Get Table ACL", since: V::V2012_02_12, service: Service::Table, resource: Resource::EntitySet,
                 methods: &[Get, Head], marks: &[Is(COMP, "acl")],
                 conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: ACL, status: &[200],
+                creates: false, body: Body::None, access: TABLE_ACL, status: &[200],
                 returns_etag: false, changes_etag: false, built: true,
             }
 
@@ -81,7 +81,7 @@ macro_rules! table_operations {
                 title: "Set Table ACL", since: V::V2012_02_12, service: Service::Table, resource: Resource::EntitySet,
                 methods: &[Put], marks: &[Is(COMP, "acl")],
                 conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Xml, access: ACL, status: &[204],
+                creates: false, body: Xml, access: TABLE_ACL, status: &[204],
                 returns_etag: false, changes_etag: false, built: true,
             }
 

@@ -44,3 +44,31 @@ fn a_feature_begins_with_its_version_and_not_before() {
         }
     }
 }
+
+/// A feature that is declared and that nothing asks for is a promise that nothing keeps.
+#[test]
+fn every_feature_is_asked_for_somewhere() {
+    let mut sources = String::new();
+    gather(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut sources);
+    let asked = |feature: &Feature| {
+        let name = format!("Feature::{feature:?}");
+        let whole = |at: usize| !sources[at + name.len()..].starts_with(|c: char| c.is_alphanumeric());
+        sources.match_indices(&name).any(|(at, _)| whole(at))
+    };
+    let unread: Vec<&Feature> = Feature::ALL.iter().filter(|feature| !asked(feature)).collect();
+    assert!(unread.is_empty(), "declared and never asked for: {unread:?}");
+}
+
+/// The text of every source file below, without tests and without the declarations themselves.
+fn gather(folder: &std::path::Path, text: &mut String) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && !matches!(name.as_str(), "tests" | "target" | "examples") {
+            gather(&path, text);
+        } else if name.ends_with(".rs") && name != "tests.rs" && !path.ends_with("model/src/version.rs") {
+            let source = std::fs::read_to_string(&path).unwrap();
+            text.push_str(source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default());
+        }
+    }
+}

@@ -2,9 +2,13 @@
 
 use lazuli_model::Method;
 use lazuli_model::access::{Credential, Grant, PublicLevel, ServiceSas, judge};
-use lazuli_model::operation::{Rule, all_rows};
+use lazuli_model::operation::{Op, Rule, all_rows};
+
+use lazuli_model::version::ApiVersion;
 
 use crate::spec::{Request, cells, resource_named, service_named};
+
+const NEWEST: ApiVersion = ApiVersion::NEWEST;
 
 /// Refusals whose cause is not the credential's letters but the key range of a table SAS.
 const RANGE_OF_A_TABLE_SAS: &str =
@@ -27,7 +31,8 @@ fn recorded_verdicts_on_signed_permissions() {
             "none" => Credential::Anonymous { level: None },
             other => panic!("{line}: {other}"),
         };
-        let judged = judge(row, &credential, &|name| request.query(name), &|name| request.header(name));
+        let judged =
+            judge(row, &credential, NEWEST, &|name| request.query(name), &|name| request.header(name));
         let ours = judged.map_or_else(|failure| failure.code.name(), |_| "allowed");
         let expected = match verdict.split_once(' ') {
             None => "allowed",
@@ -84,13 +89,14 @@ AcquireBlobLease | ?comp=lease x-ms-lease-action=acquire | service d | Authoriza
 GetContainerAcl | ?restype=container ?comp=acl | key | ok
 GetContainerAcl | ?restype=container ?comp=acl | account sco rwdlacup | AuthorizationFailure
 GetContainerAcl | ?restype=container ?comp=acl | service rl | AuthorizationFailure
-GetContainerAcl | ?restype=container ?comp=acl | bearer containers/read | AuthorizationFailure
+GetContainerAcl | ?restype=container ?comp=acl | bearer containers/read | AuthorizationPermissionMismatch
+GetContainerAcl | ?restype=container ?comp=acl | bearer containers/getAcl/action | ok
 GetUserDelegationKey | ?restype=service ?comp=userdelegationkey | key | AuthenticationFailed
 GetUserDelegationKey | ?restype=service ?comp=userdelegationkey | account sco rwdlacup | AuthenticationFailed
 GetUserDelegationKey | ?restype=service ?comp=userdelegationkey | bearer generateUserDelegationKey/action | ok
 ListContainers | ?comp=list | account s l | ok
 ListContainers | ?comp=list | service l | AuthenticationFailed
-GetAccountInformation | ?restype=account ?comp=properties | bearer blobServices/read | AuthorizationFailure
+GetAccountInformation | ?restype=account ?comp=properties | bearer blobServices/read | ok
 PreflightBlobRequest | - | public | ok
 InsertOrMergeEntity | - | service u | AuthorizationPermissionMismatch
 InsertOrMergeEntity | - | service ua | ok
@@ -117,8 +123,9 @@ fn who_may_do_what() {
             ["public", "container"] => Credential::Anonymous { level: Some(PublicLevel::Container) },
             other => panic!("{line}: {other:?}"),
         };
-        let verdict = match judge(row, &credential, &|name| request.query(name), &|name| request.header(name))
-        {
+        let verdict = match judge(row, &credential, NEWEST, &|name| request.query(name), &|name| {
+            request.header(name)
+        }) {
             Ok(Grant { may_replace: true }) => "ok",
             Ok(Grant { may_replace: false }) => "create",
             Err(failure) => failure.code.name(),
@@ -133,14 +140,35 @@ fn every_row_has_a_way_in_and_no_open_door() {
     for row in all_rows() {
         let none = |_: &str| None;
         let anybody = Credential::Anonymous { level: Some(PublicLevel::Container) };
-        if judge(row, &anybody, &none, &none).is_ok() {
+        if judge(row, &anybody, NEWEST, &none, &none).is_ok() {
             assert!(row.rule == Rule::Read && !row.changes_etag && !row.creates, "{}", row.name());
         }
         let everything = |_: &str| true;
-        let bearer = judge(row, &Credential::Bearer { holds: &everything }, &none, &none).is_ok();
-        let key = judge(row, &Credential::SharedKey, &none, &none).is_ok();
+        let bearer = judge(row, &Credential::Bearer { holds: &everything }, NEWEST, &none, &none).is_ok();
+        let key = judge(row, &Credential::SharedKey, NEWEST, &none, &none).is_ok();
         assert!(bearer || key, "{}", row.name());
-        let empty = judge(row, &Credential::ServiceSas { permissions: "" }, &none, &none).is_ok();
+        let empty = judge(row, &Credential::ServiceSas { permissions: "" }, NEWEST, &none, &none).is_ok();
         assert!(!empty || row.access.service_sas == ServiceSas::Any, "{}", row.name());
     }
+}
+
+/// auth.md: `d` breaks a lease from 2017-07-29 on; policies are open to bearer tokens from 2025-07-05 on.
+#[test]
+fn what_a_version_did_not_allow_yet() {
+    let none = |_: &str| None;
+    let allowed = |op: Op, credential: &Credential<'_>, version: &str| {
+        judge(op.row(), credential, ApiVersion::parse(version).unwrap(), &none, &none).is_ok()
+    };
+    for op in [Op::BreakBlobLease, Op::BreakContainerLease] {
+        let delete = Credential::AccountSas { resource_types: "co", permissions: "d" };
+        assert_eq!([allowed(op, &delete, "2017-04-17"), allowed(op, &delete, "2017-07-29")], [false, true]);
+        let write = Credential::AccountSas { resource_types: "co", permissions: "w" };
+        assert!(allowed(op, &write, "2017-04-17"));
+    }
+    let everything = |_: &str| true;
+    let bearer = Credential::Bearer { holds: &everything };
+    for op in [Op::GetContainerAcl, Op::SetContainerAcl, Op::GetQueueAcl, Op::SetQueueAcl] {
+        assert_eq!([allowed(op, &bearer, "2025-05-05"), allowed(op, &bearer, "2025-07-05")], [false, true]);
+    }
+    assert!(!allowed(Op::SetTableAcl, &bearer, "2026-10-06"));
 }

@@ -52,7 +52,7 @@ fn domains(rows: &[&'static Row]) -> BTreeMap<(bool, &'static str), BTreeSet<Opt
         let values: &mut BTreeSet<Option<&'static str>> = domains.entry(key(mark.name())).or_default();
         values.extend([None, Some(STRANGE)]);
         match mark {
-            Mark::Is(_, value) | Mark::Not(_, value) => values.extend([Some(*value)]),
+            Mark::Is(_, value) | Mark::Not(_, value) | Mark::Maybe(_, value) => values.extend([Some(*value)]),
             Mark::OneOf(_, several) => values.extend(several.iter().map(|value| Some(*value))),
             Mark::Has(_) | Mark::Lacks(_) => {}
         }

@@ -4,22 +4,12 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_service::blob::{DeleteBlob, DeleteSnapshots};
 
 use crate::call::Call;
-use crate::decode;
 use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 
 pub async fn delete_blob(call: Call) -> Result<Reply, Failure> {
-    let snapshot = decode::snapshot(&call.head, call.row)?;
     let snapshots = delete_snapshots(&call)?;
-    if snapshot.is_some() && snapshots.is_some() {
-        let text = call.head.query("snapshot").unwrap_or_default();
-        return Err(Failure::invalid_query(
-            "snapshot",
-            text,
-            "This operation is only allowed on the root blob. Snapshot should not be provided.",
-        ));
-    }
     match call.head.query("deletetype") {
         None => {}
         // Nothing is ever kept after a delete, so there is nothing to delete for good.
@@ -28,7 +18,12 @@ pub async fn delete_blob(call: Call) -> Result<Reply, Failure> {
         }
         Some(text) => return Err(Failure::invalid_query("deletetype", text, "")),
     }
-    let input = DeleteBlob { at: call.blob(), snapshot, preconditions: call.preconditions()?, snapshots };
+    let input = DeleteBlob {
+        at: call.blob(),
+        snapshot: call.snapshot(),
+        preconditions: call.preconditions()?,
+        snapshots,
+    };
     input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     Ok(Reply::new(202).header(headers::X_MS_DELETE_TYPE_PERMANENT, true))
 }

@@ -3,9 +3,10 @@
 use http::HeaderValue;
 use lazuli_model::admission::lease;
 use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::version::Feature;
 use lazuli_service::blob::{Found, GetBlob, GetBlobProperties};
 use lazuli_service::download::Download;
-use lazuli_service::record::blob::{BlobType, Tier};
+use lazuli_service::record::blob::{BlobFields, BlobType, Tier};
 
 use super::properties::{customer_key, refuse_structured_body, show_customer_key};
 use crate::call::Call;
@@ -37,9 +38,12 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
     if range.is_some() {
         reply = reply
             .header(name::CONTENT_RANGE, format!("bytes {}-{}/{length}", at.start, at.end.saturating_sub(1)))
-            .md5(name::X_MS_BLOB_CONTENT_MD5, found.blob.fields.http.content_md5);
+            .content_md5(name::X_MS_BLOB_CONTENT_MD5, &found.blob.fields.http.content_md5);
     } else {
-        reply = reply.md5(name::CONTENT_MD5, found.blob.fields.http.content_md5);
+        reply = reply.content_md5(name::CONTENT_MD5, &found.blob.fields.http.content_md5);
+    }
+    if call.head.version.has(Feature::TierHeadersOnGetBlob) {
+        reply = show_tier(reply, &found.blob.fields);
     }
     if wanted == RangeHash::None {
         return Ok(reply.download(download));
@@ -55,21 +59,30 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
 pub async fn get_blob_properties(call: Call) -> Result<Reply, Failure> {
     let found = properties(&call)?.execute(&call.services, &call.context, call.row).await.map_err(unwrap)?;
     let fields = &found.blob.fields;
-    let mut reply = describe(Reply::new(200), &call, &found)
+    let reply = describe(Reply::new(200), &call, &found)
         .header(name::CONTENT_LENGTH, found.blob.length())
-        .md5(name::CONTENT_MD5, fields.http.content_md5);
-    if fields.kind == BlobType::Block {
-        reply = match fields.tier {
-            Some(explicit) => reply.header(name::X_MS_ACCESS_TIER, tier_name(explicit.tier)).header(
-                name::X_MS_ACCESS_TIER_CHANGE_TIME,
-                lazuli_model::Timestamp(explicit.changed).rfc1123(),
-            ),
-            None => reply
-                .header(name::X_MS_ACCESS_TIER, tier_name(Tier::Hot))
-                .header(name::X_MS_ACCESS_TIER_INFERRED, true),
-        };
+        .content_md5(name::CONTENT_MD5, &fields.http.content_md5);
+    Ok(show_tier(reply, fields))
+}
+
+/// Block blobs have one, given or inferred.
+fn show_tier(reply: Reply, fields: &BlobFields) -> Reply {
+    if fields.kind != BlobType::Block {
+        return reply;
     }
-    Ok(reply)
+    let Some(explicit) = fields.tier else {
+        let reply = reply.header(name::X_MS_ACCESS_TIER, tier_name(Tier::Hot));
+        return reply.header(name::X_MS_ACCESS_TIER_INFERRED, true);
+    };
+    reply
+        .header(name::X_MS_ACCESS_TIER, tier_name(explicit.tier))
+        .header(name::X_MS_ACCESS_TIER_CHANGE_TIME, lazuli_model::Timestamp(explicit.changed).rfc1123())
+        .maybe(name::X_MS_SMART_ACCESS_TIER, chosen_tier(explicit.tier))
+}
+
+/// The tier that a smart one stands for at the moment. Here it never moves.
+pub fn chosen_tier(tier: Tier) -> Option<&'static str> {
+    (tier == Tier::Smart).then(|| tier_name(Tier::Hot))
 }
 
 pub async fn get_blob_metadata(call: Call) -> Result<Reply, Failure> {
@@ -83,7 +96,7 @@ pub async fn get_blob_metadata(call: Call) -> Result<Reply, Failure> {
 fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
     Ok(GetBlobProperties {
         at: call.blob(),
-        snapshot: decode::snapshot(&call.head, call.row)?,
+        snapshot: call.snapshot(),
         preconditions: call.preconditions()?,
         customer_key: customer_key(&call.head)?,
     })

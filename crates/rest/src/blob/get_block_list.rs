@@ -6,7 +6,6 @@ use lazuli_model::error::Failure;
 use lazuli_service::blob::{BlockListKind, GetBlockList};
 
 use crate::call::Call;
-use crate::decode;
 use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
@@ -21,7 +20,7 @@ pub async fn get_block_list(call: Call) -> Result<Reply, Failure> {
     };
     let input = GetBlockList {
         at: call.blob(),
-        snapshot: decode::snapshot(&call.head, call.row)?,
+        snapshot: call.snapshot(),
         preconditions: call.preconditions()?,
         kind,
     };

@@ -10,7 +10,6 @@ use crate::headers::name;
 use crate::reply::Reply;
 
 pub async fn lease_blob(call: Call) -> Result<Reply, Failure> {
-    decode::snapshot(&call.head, call.row)?;
     let action = decode::lease_action(&call.head, call.row)?;
     let input = LeaseBlob { at: call.blob(), preconditions: call.preconditions()?, action };
     let (stamped, change) = input.execute(&call.services, &call.context, call.row).await.map_err(unwrap)?;

@@ -6,10 +6,12 @@ use lazuli_model::admission::Lease;
 use lazuli_model::admission::lease;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::time::Timestamp;
+use lazuli_model::version::Feature;
 use lazuli_service::blob::{BlobList, BlobListItem, ListBlobs};
 use lazuli_service::record::blob::{BlobRecord, BlobType, Tier};
 use lazuli_service::shared::marker::Position;
 
+use super::get_blob::chosen_tier;
 use super::list::{LIST_LIMIT, asked, metadata, text};
 use crate::call::Call;
 use crate::decode;
@@ -57,6 +59,7 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
     // Published for 2026-02-06, but object_store sends it with 2023-11-03 and relies on it: a Delta writer that lost a
     // race finds the next version by it. Ignored, it would read old commits as new ones and fail.
     let start_from = head.query("startFrom");
+    let end_before = head.query("endBefore").filter(|_| head.version.has(Feature::ListEndBefore));
     let shown =
         Shown { metadata: includes("metadata"), tags: includes("tags"), tag_count: call.grant.may_read_tags };
     let input = ListBlobs {
@@ -65,6 +68,7 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
         delimiter,
         marker: marker.transpose()?,
         start_from: start_from.map(str::to_owned),
+        end_before: end_before.map(str::to_owned),
         max_results: decode::max_results(head, LIST_LIMIT)? as usize,
         snapshots: includes("snapshots"),
         uncommitted: includes("uncommittedblobs"),
@@ -127,7 +131,7 @@ fn entry(writer: &mut Writer, item: &BlobListItem, now: Timestamp, shown: &Shown
 fn properties(writer: &mut Writer, blob: &BlobRecord, is_base: bool, now: Timestamp, shown: &Shown) {
     let fields = &blob.fields;
     let http = &fields.http;
-    let md5 = http.content_md5.map(|md5| BASE64_STANDARD.encode(md5));
+    let md5 = http.content_md5.bytes().map(|md5| BASE64_STANDARD.encode(md5));
     let given = |value: &Option<String>| value.clone().unwrap_or_default();
     writer.open("Properties");
     writer.element("Creation-Time", &Timestamp(fields.created).rfc1123());
@@ -148,7 +152,10 @@ fn properties(writer: &mut Writer, blob: &BlobRecord, is_base: bool, now: Timest
     if fields.kind == BlobType::Block {
         writer.element("AccessTier", fields.tier.map_or("Hot", |explicit| tier(explicit.tier)));
         match fields.tier {
-            Some(explicit) => writer.element("AccessTierChangeTime", &Timestamp(explicit.changed).rfc1123()),
+            Some(explicit) => {
+                writer.element("AccessTierChangeTime", &Timestamp(explicit.changed).rfc1123());
+                writer.maybe("SmartAccessTier", chosen_tier(explicit.tier));
+            }
             None => writer.flag("AccessTierInferred", true),
         }
     }

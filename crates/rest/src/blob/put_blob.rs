@@ -1,7 +1,8 @@
 //! Put Blob, for block blobs.
 
-use lazuli_model::error::Failure;
+use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_service::blob::PutBlockBlob;
+use lazuli_service::record::blob::ContentMd5;
 
 use super::properties::{blob_properties, digests, refuse_structured_body, show_customer_key};
 use crate::call::Call;
@@ -16,7 +17,11 @@ pub async fn put_block_blob(call: Call) -> Result<Reply, Failure> {
     let properties = blob_properties(&call, true)?;
     let mut digests = digests(&call.head)?;
     // What is to be stored as the blob's MD5 is also what its bytes are checked against.
-    digests.md5 = properties.http.content_md5.or(digests.md5);
+    digests.md5 = match &properties.http.content_md5 {
+        ContentMd5::None => digests.md5,
+        ContentMd5::Digest(md5) => Some(*md5),
+        ContentMd5::Given(_) => return Err(ErrorCode::InvalidMd5.into()),
+    };
     let key = properties.customer_key.clone();
     let version = call.head.version;
     let input = PutBlockBlob {

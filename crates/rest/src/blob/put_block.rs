@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lazuli_model::error::Failure;
+use lazuli_model::version::{ApiVersion, Feature};
 use lazuli_service::blob::PutBlock;
 
 use super::properties::{
@@ -33,16 +34,28 @@ pub async fn put_block(call: Call) -> Result<Reply, Failure> {
         body: call.body,
     };
     let stored = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    let reply = transport_hash(Reply::new(201), sent_md5, stored.crc64)
-        .header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
+    let hash = TransportHash { sent_md5, computed_md5: stored.md5, crc64: stored.crc64 };
+    let reply =
+        hash.show(Reply::new(201), call.head.version).header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
     Ok(show_customer_key(reply, key.as_ref()))
 }
 
-/// The MD5 if the sender gave one, else the CRC-64.
-pub fn transport_hash(reply: Reply, sent_md5: Option<[u8; 16]>, crc64: u64) -> Reply {
-    match sent_md5 {
-        Some(md5) => reply.md5(name::CONTENT_MD5, Some(md5)),
-        None => reply.crc64(name::X_MS_CONTENT_CRC64, Some(crc64)),
+/// The hashes of a body that came in.
+pub struct TransportHash {
+    pub sent_md5: Option<[u8; 16]>,
+    pub computed_md5: Option<[u8; 16]>,
+    pub crc64: u64,
+}
+
+impl TransportHash {
+    /// The MD5 if the sender gave one, else the CRC-64; before there was a CRC-64, the MD5 in any case (recorded).
+    pub fn show(&self, reply: Reply, version: ApiVersion) -> Reply {
+        if !version.has(Feature::Crc64) {
+            return reply.md5(name::CONTENT_MD5, self.sent_md5.or(self.computed_md5));
+        }
+        let both = version.has(Feature::BothHashesReturned);
+        let crc64 = (both || self.sent_md5.is_none()).then_some(self.crc64);
+        reply.md5(name::CONTENT_MD5, self.sent_md5).crc64(name::X_MS_CONTENT_CRC64, crc64)
     }
 }
 

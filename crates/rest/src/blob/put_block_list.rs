@@ -3,10 +3,11 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::version::Feature;
 use lazuli_service::blob::{BlockSource, PutBlockList};
 
 use super::properties::{blob_properties, digests, show_customer_key};
-use super::put_block::transport_hash;
+use super::put_block::TransportHash;
 use crate::call::Call;
 use crate::front::unwrap;
 use crate::headers;
@@ -26,7 +27,10 @@ pub async fn put_block_list(call: Call) -> Result<Reply, Failure> {
     let key = properties.customer_key.clone();
     let input = PutBlockList { at, preconditions, properties, blocks: block_list(&document)? };
     let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    let reply = transport_hash(Reply::new(201).etag(stamped.etag, stamped.last_modified), digests.md5, crc64)
+    let computed_md5 = (!call.head.version.has(Feature::Crc64)).then(|| lazuli_service::md5(&document));
+    let hash = TransportHash { sent_md5: digests.md5, computed_md5, crc64 };
+    let reply = hash
+        .show(Reply::new(201).etag(stamped.etag, stamped.last_modified), call.head.version)
         .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);
     Ok(show_customer_key(reply, key.as_ref()))
 }

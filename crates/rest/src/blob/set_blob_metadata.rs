@@ -11,7 +11,6 @@ use crate::headers;
 use crate::reply::Reply;
 
 pub async fn set_blob_metadata(call: Call) -> Result<Reply, Failure> {
-    decode::snapshot(&call.head, call.row)?;
     refuse_encryption_scope(&call)?;
     let key = customer_key(&call.head)?;
     let input = SetBlobMetadata {

@@ -10,7 +10,6 @@ use crate::headers;
 use crate::reply::Reply;
 
 pub async fn set_blob_properties(call: Call) -> Result<Reply, Failure> {
-    decode::snapshot(&call.head, call.row)?;
     let page_only = [headers::X_MS_BLOB_CONTENT_LENGTH, headers::X_MS_SEQUENCE_NUMBER_ACTION];
     if page_only.iter().any(|name| call.head.header(name).is_some()) {
         return Err(ErrorCode::InvalidBlobType.into());

@@ -11,7 +11,6 @@ use crate::headers;
 use crate::reply::Reply;
 
 pub async fn snapshot_blob(call: Call) -> Result<Reply, Failure> {
-    decode::snapshot(&call.head, call.row)?;
     refuse_encryption_scope(&call)?;
     let metadata = decode::metadata(&call.head)?;
     // Only a snapshot with metadata of its own counts as something written (recorded).

@@ -63,24 +63,6 @@ fn the_own_range_header_wins() {
 }
 
 #[test]
-fn snapshots_are_times_and_not_for_every_operation() {
-    let at = "2011-03-09T01:42:34.9360000Z";
-    let read = asking(&format!("snapshot={at}"));
-    assert_eq!(snapshot(&read, Op::GetBlob.row()).unwrap(), Timestamp::parse_snapshot(at));
-    assert_eq!(
-        snapshot(&read, Op::PutBlockBlob.row()).unwrap_err().code,
-        ErrorCode::InvalidQueryParameterValue
-    );
-    let bad = asking("snapshot=yesterday");
-    assert_eq!(snapshot(&bad, Op::GetBlob.row()).unwrap_err().code, ErrorCode::InvalidQueryParameterValue);
-    let both = asking(&format!("snapshot={at}&versionid={at}"));
-    assert_eq!(
-        snapshot(&both, Op::GetBlob.row()).unwrap_err().code,
-        ErrorCode::MutuallyExclusiveQueryParameters
-    );
-}
-
-#[test]
 fn parameters_of_lists() {
     assert_eq!(max_results(&asking(""), 5000).unwrap(), 5000);
     assert_eq!(max_results(&asking("maxresults=7"), 5000).unwrap(), 7);

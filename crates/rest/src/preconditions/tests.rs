@@ -28,13 +28,29 @@ fn lines_of_one_header_are_one_list() {
 }
 
 #[test]
-fn an_unreadable_date_is_no_condition_and_two_are_an_error() {
-    let row = Op::GetBlob.row();
-    assert_eq!(target(&head(&[("if-modified-since", "null")]), row).unwrap().if_modified_since, None);
+fn a_date_that_cannot_be_read_is_an_error_and_so_are_two() {
+    let (read, write) = (Op::GetBlob.row(), Op::PutBlockBlob.row());
     let two = head(&[("if-modified-since", DATE), ("if-modified-since", DATE)]);
-    assert_eq!(target(&two, row).unwrap_err().code, ErrorCode::InvalidHeaderValue);
+    assert_eq!(two.check_headers().unwrap_err().code, ErrorCode::InvalidHeaderValue);
     let list = format!("{DATE}, {DATE}");
-    assert!(target(&head(&[("if-modified-since", &list)]), row).is_err());
+    for text in [list.as_str(), "2024-01-01T00:00:00Z", "Mon, 01 Jan 2024 00:00:00", "soon", "NULL"] {
+        for row in [read, write] {
+            let failure = target(&head(&[("if-unmodified-since", text)]), row).unwrap_err();
+            assert_eq!(failure.code, ErrorCode::InvalidHeaderValue, "{text}");
+        }
+    }
+    // Seen on the service, for reads.
+    let null = head(&[("if-modified-since", "null")]);
+    assert_eq!(target(&null, read).unwrap().if_modified_since, None);
+    assert!(target(&null, write).is_err());
+}
+
+#[test]
+fn a_list_without_an_entry_is_an_error() {
+    for name in ["if-match", "if-none-match"] {
+        let failure = target(&head(&[(name, " , ,")]), Op::PutBlockBlob.row()).unwrap_err();
+        assert_eq!(failure.code, ErrorCode::InvalidHeaderValue);
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Numbers in the query of message operations.
 
+use std::num::IntErrorKind;
 use std::ops::RangeInclusive;
 
 use lazuli_model::admission::queue::PopReceipt;
@@ -51,13 +52,19 @@ pub fn visibility_on_update(head: &Head) -> Result<u32, Failure> {
 /// Seconds, a week by default; None for ever. Longer than the message takes to become visible.
 pub fn time_to_live(head: &Head, visibility: u32) -> Result<Option<u32>, Failure> {
     let Some(text) = head.query(TIME_TO_LIVE) else { return longer(head, Some(WEEK), visibility) };
-    let refused = |reason| Failure::invalid_query(TIME_TO_LIVE, text, reason);
-    let seconds: i32 = text.trim().parse().map_err(|_| refused("Failed to parse the parameter value."))?;
     if !head.version.has(Feature::UnlimitedMessageTtl) {
         return longer(head, Some(number(head, TIME_TO_LIVE, 1..=WEEK)?.unwrap_or(WEEK)), visibility);
     }
+    let refused = |reason| Failure::invalid_query(TIME_TO_LIVE, text, reason);
+    let seconds = match text.trim().parse::<i64>() {
+        Ok(seconds) => seconds,
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => i64::MAX,
+        Err(_) => return Err(refused("Failed to parse the parameter value.")),
+    };
     match u32::try_from(seconds) {
         Err(_) if seconds == -1 => Ok(None),
+        // More than a century is for ever.
+        Err(_) if seconds > 0 => Ok(None),
         Ok(seconds) if seconds > 0 => longer(head, Some(seconds), visibility),
         _ => Err(refused("Value must be greater than zero, or -1.")),
     }

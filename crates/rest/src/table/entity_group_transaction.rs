@@ -1,7 +1,7 @@
 //! Performing Entity Group Transactions: a changeset of up to 100 changes, or one query.
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::StatusCode;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{self, Method, Op, Row, Service};
 use lazuli_model::time::Timestamp;
@@ -22,6 +22,7 @@ use crate::headers;
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::response_body::ResponseBody;
+use crate::sent::Sent;
 use crate::target::{Target, table_resource};
 
 const CHANGES_MAX: usize = 100;
@@ -226,18 +227,11 @@ fn sub_head(outer: &Head, request: &Request<'_>) -> Result<Head, Failure> {
         _ => path,
     };
     let (resource, container, object) = table_resource(inside)?;
-    let mut map = HeaderMap::with_capacity(request.headers.len());
-    for (name, value) in &request.headers {
-        let pair = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value));
-        if let (Ok(name), Ok(value)) = pair {
-            map.append(name, value);
-        }
-    }
-    Ok(Head {
+    let head = Head {
         method,
         raw_path: format!("/{path}"),
         query: Query::parse(query).map_err(|_| ErrorCode::InvalidUri)?,
-        headers: map.into(),
+        headers: Sent::of_lines(&request.headers)?,
         target: Target { account: account.clone(), resource, container, object, ..outer.target },
         peer: outer.peer,
         secure: outer.secure,
@@ -245,7 +239,9 @@ fn sub_head(outer: &Head, request: &Request<'_>) -> Result<Head, Failure> {
         version: outer.version,
         version_sent: outer.version_sent.clone(),
         metadata_names: Vec::new(),
-    })
+    };
+    head.check_headers()?;
+    Ok(head)
 }
 
 fn sub_row(head: &Head) -> Result<&'static Row, Failure> {

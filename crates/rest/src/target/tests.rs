@@ -10,6 +10,15 @@ fn object(path: &str) -> Result<String, ErrorCode> {
 }
 
 #[test]
+fn a_backslash_is_a_slash() {
+    assert_eq!(blob("dir%5Cfile"), Ok("dir/file".into()));
+    assert_eq!(blob("%5c%5C/x"), Ok("///x".into()));
+    assert_eq!(object("/acct/dir%5Cfile"), Ok("dir/file".into()));
+    // The limit on segments counts them as the name has them.
+    assert_eq!(blob(&vec!["s"; 255].join("%5C")), Err(ErrorCode::OutOfRangeInput));
+}
+
+#[test]
 fn a_blob_name_has_its_limits_after_decoding() {
     assert_eq!(blob(&"%C3%A9".repeat(1024)), Ok("é".repeat(1024)));
     assert_eq!(blob(&"n".repeat(1025)), Err(ErrorCode::OutOfRangeInput));

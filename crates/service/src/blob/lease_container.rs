@@ -1,9 +1,10 @@
-//! Lease Container: the five actions. A lease moves neither ETag nor Last-Modified.
+//! Lease Container: the five actions. A lease moves neither ETag nor Last-Modified, but in the oldest versions.
 
 use lazuli_engine::Plan;
 use lazuli_model::admission::{Kind, LeaseAction, LeaseChange, Preconditions, admit};
 use lazuli_model::error::ErrorCode;
 use lazuli_model::operation::Row;
+use lazuli_model::version::Feature;
 
 use super::Stamped;
 use crate::fault::{Answer, Fault};
@@ -36,6 +37,9 @@ impl LeaseContainer {
                 let (record, permit) = admitted.into_parts();
                 let mut record = record.ok_or(ErrorCode::ContainerNotFound)?;
                 record.lease.clone_from(&change.lease);
+                if !context.version.has(Feature::ContainerLeaseKeepsEtag) {
+                    record.touch(now);
+                }
                 let stamped = Stamped { etag: record.etag(), last_modified: record.last_modified() };
                 let mut plan = Plan::new((stamped, change));
                 store::put_container(&mut plan, &context.account, &input.container, record, permit);

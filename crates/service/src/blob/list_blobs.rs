@@ -22,6 +22,8 @@ pub struct ListBlobs {
     pub marker: Option<Position>,
     /// The first name that may be listed.
     pub start_from: Option<String>,
+    /// The first name that may not be listed any more.
+    pub end_before: Option<String>,
     pub max_results: usize,
     pub snapshots: bool,
     pub uncommitted: bool,
@@ -57,9 +59,45 @@ impl ListBlobs {
         if self.uncommitted {
             sources.push(self.source(&reader, key::all_staged(generation), Kind::Staged).await?);
         }
-        let (found, next) = merge(sources, self.max_results);
+        let (mut found, mut next) = merge(sources, self.max_results);
+        if let Some(end) = &self.end_before
+            && self.cut(&reader, generation, &mut found, end).await?
+        {
+            next = None;
+        }
         let items = found.into_iter().map(Candidate::into_item).collect::<Answer<Vec<_>>>()?;
         Ok(BlobList { items, next, now: store::now(&reader) })
+    }
+
+    /// Drops what does not stand before the end; true if there was any, so that no page follows.
+    async fn cut(
+        &self,
+        reader: &Reader,
+        generation: Generation,
+        found: &mut Vec<Candidate>,
+        end: &str,
+    ) -> Answer<bool> {
+        let count = found.len();
+        found.retain(|candidate| candidate.name.as_str() < end);
+        // A group that the end lies within is listed for the names in it that stand before the end.
+        if let Some(last) = found.last()
+            && last.kind == Kind::Group
+            && end.starts_with(&last.name)
+        {
+            let mut spaces = vec![key::blobs(generation)];
+            spaces.extend(self.uncommitted.then(|| key::all_staged(generation)));
+            let mut is_listed = false;
+            for space in spaces {
+                let at = |name: &str| Key::from([&space[..], name.as_bytes()].concat());
+                let scan = Scan { limit: 1, ..Scan::of(KeyRange::new(at(&last.name), at(end))) };
+                is_listed |= !reader.scan(scan).await?.items.is_empty();
+            }
+            if !is_listed {
+                found.pop();
+            }
+            return Ok(true);
+        }
+        Ok(found.len() < count)
     }
 
     /// Names under `space`, which are the keys behind it.

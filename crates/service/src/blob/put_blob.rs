@@ -12,7 +12,9 @@ use super::{BlobAddress, Digests, Place, Stamped};
 use crate::fault::{Answer, Fault};
 use crate::key::ContentId;
 use crate::manifest::Manifest;
-use crate::record::blob::{BlobFields, BlobRecord, BlobType, CustomerKey, ExplicitTier, HttpHeaders, Tier};
+use crate::record::blob::{
+    BlobFields, BlobRecord, BlobType, ContentMd5, CustomerKey, ExplicitTier, HttpHeaders, Tier,
+};
 use crate::record::content::{Content, PIECES_IN_RECORD};
 use crate::record::existing::Existing;
 use crate::upload::upload;
@@ -60,8 +62,8 @@ impl PutBlockBlob {
             intact.clone()?;
         }
         // The stored MD5 is the one given for the blob, else the one computed.
-        if properties.http.content_md5.is_none() {
-            properties.http.content_md5 = uploaded.md5;
+        if properties.http.content_md5 == ContentMd5::None {
+            properties.http.content_md5 = uploaded.md5.into();
         }
         let now = services.now();
         let fresh = ContentId::fresh(now);

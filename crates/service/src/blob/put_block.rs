@@ -4,8 +4,9 @@ use lazuli_engine::Plan;
 use lazuli_model::Op;
 use lazuli_model::admission::{Kind, Preconditions, admit};
 use lazuli_model::error::ErrorCode;
+use lazuli_model::version::Feature;
 
-use super::write::{admit_early, check_customer_key};
+use super::write::{admit_early, check_key_of_blocks};
 use super::{BlobAddress, Digests, Place};
 use crate::fault::{Answer, Fault};
 use crate::key::ContentId;
@@ -40,7 +41,9 @@ impl PutBlock {
         let Self { at, preconditions, block_id, digests, body, limit, customer_key } = self;
         let row = Op::PutBlock.row();
         admit_early(services, context, row, &at, &preconditions).await?;
-        let uploaded = upload(services, body, limit, digests.md5.is_some()).await?;
+        // Before there was a CRC-64, the answer was the MD5.
+        let with_md5 = digests.md5.is_some() || !context.version.has(Feature::Crc64);
+        let uploaded = upload(services, body, limit, with_md5).await?;
         digests.verify(&uploaded)?;
         let now = services.now();
         let (fresh_stage, fresh) = (ContentId::fresh(now), ContentId::fresh(now));
@@ -65,7 +68,7 @@ impl PutBlock {
                 };
                 let admitted = admit(row, given, Kind::Blob, place.existing, now, context.version)?;
                 if let Some(Existing::Blob(blob)) = admitted.record() {
-                    check_customer_key(blob, customer_key.as_ref())?;
+                    check_key_of_blocks(blob, customer_key.as_ref())?;
                 }
                 let mut plan = Plan::new(None);
                 let stage = match staged {

@@ -10,7 +10,7 @@ use lazuli_model::error::ErrorCode;
 
 use super::block_list_plan::BlockListPlan;
 use super::put_blob::{BlobProperties, replace};
-use super::write::{admit_early, check_customer_key, refuse_archived};
+use super::write::{admit_early, check_key_of_blocks, refuse_archived};
 use super::{BlobAddress, Place, Stamped};
 use crate::fault::{Answer, Fault};
 use crate::record::blob::BlobType;
@@ -65,7 +65,7 @@ impl PutBlockList {
                     let (existing, permit) = admitted.into_parts();
                     if let Some(Existing::Blob(old)) = &existing {
                         refuse_archived(old)?;
-                        check_customer_key(old, properties.customer_key.as_ref())?;
+                        check_key_of_blocks(old, properties.customer_key.as_ref())?;
                     }
                     if !list.still_holds(&reader, generation, &at.blob).await? {
                         return Ok(Plan::new(None));

@@ -145,3 +145,11 @@ pub fn check_customer_key(record: &BlobRecord, given: Option<&CustomerKey>) -> R
         (Some(_), Some(_)) => Err(ErrorCode::BlobCustomerSpecifiedEncryptionMismatch.into()),
     }
 }
+
+/// New blocks may bring a key to a blob that has none: their list replaces it (recorded).
+pub fn check_key_of_blocks(record: &BlobRecord, given: Option<&CustomerKey>) -> Result<(), Failure> {
+    match (&record.fields.customer_key, given) {
+        (None, Some(_)) => Ok(()),
+        _ => check_customer_key(record, given),
+    }
+}

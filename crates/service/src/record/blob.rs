@@ -36,7 +36,40 @@ pub struct HttpHeaders {
     pub content_language: Option<String>,
     pub content_disposition: Option<String>,
     pub cache_control: Option<String>,
-    pub content_md5: Option<[u8; 16]>,
+    pub content_md5: ContentMd5,
+}
+
+/// The MD5 that a blob is served with. The first two are stored as an `Option` of a digest is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ContentMd5 {
+    #[default]
+    None,
+    Digest([u8; 16]),
+    /// No digest at all: Set Blob Properties and Put Block List keep whatever they are given.
+    Given(Vec<u8>),
+}
+
+impl ContentMd5 {
+    pub fn of(bytes: Vec<u8>) -> Self {
+        match <[u8; 16]>::try_from(bytes) {
+            Ok(digest) => Self::Digest(digest),
+            Err(bytes) => Self::Given(bytes),
+        }
+    }
+
+    pub fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::None => None,
+            Self::Digest(digest) => Some(digest),
+            Self::Given(bytes) => Some(bytes),
+        }
+    }
+}
+
+impl From<Option<[u8; 16]>> for ContentMd5 {
+    fn from(digest: Option<[u8; 16]>) -> Self {
+        digest.map_or(Self::None, Self::Digest)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,5 +175,20 @@ impl Subject for BlobRecord {
 
     fn reset_lease(&mut self) {
         self.lease = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of before are read, and written, as they were.
+    #[test]
+    fn an_md5_is_stored_as_an_option_of_a_digest() {
+        for digest in [None, Some([7; 16])] {
+            let stored = postcard::to_stdvec(&digest).unwrap();
+            assert_eq!(postcard::to_stdvec(&ContentMd5::from(digest)).unwrap(), stored);
+            assert_eq!(postcard::from_bytes::<ContentMd5>(&stored).unwrap(), digest.into());
+        }
     }
 }

@@ -61,7 +61,7 @@ impl Scope {
                     "b" if blob => Ok(Scope::Blob),
                     "bs" if blob && given.snapshot.is_some() => Ok(Scope::Snapshot),
                     "bv" if blob && given.versionid.is_some() => Ok(Scope::Version),
-                    "d" if !version.has(Feature::DirectorySas) => {
+                    "d" if !version.has(Feature::DirectorySasOnFlatAccounts) => {
                         Err(ErrorCode::DirectorySasNotSupportedVersion.into())
                     }
                     "d" if inside_container => Ok(Scope::Directory),

@@ -3,9 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "in tests, helpers included")]
 
 mod bearer;
+mod effects;
 mod matrix;
 mod rules;
 mod sas;
 mod shared_key;
 mod support;
+mod unread;
 mod vectors;
+mod world;

@@ -3,7 +3,7 @@
 //!
 //! Columns: operation; signed resource types and permissions of an account SAS (`|` between alternatives,
 //! letters side by side are needed together); permissions of a service SAS; who may ask without credentials;
-//! whether a bearer token will do. `-` is never, `*` is any.
+//! whether a bearer token will do, or from which version on. `-` is never, `*` is any.
 
 const RULES: &str = "
     ListContainers                   s   l     -    -          yes
@@ -11,9 +11,9 @@ const RULES: &str = "
     GetBlobServiceProperties         s   r     -    -          yes
     PreflightBlobRequest             *   *     *    everybody  yes
     GetBlobServiceStats              s   r     -    -          yes
-    GetAccountInformation            *   *     *    -          no
-    GetAccountInformationOfContainer *   *     *    -          no
-    GetAccountInformationOfBlob      *   *     *    -          no
+    GetAccountInformation            *   *     *    -          yes
+    GetAccountInformationOfContainer *   *     *    -          yes
+    GetAccountInformationOfBlob      *   *     *    -          yes
     GetUserDelegationKey             -   -     -    -          only
     BlobBatch                        *   *     *    -          yes
     FindBlobsByTags                  s|o f     -    -          yes
@@ -21,8 +21,8 @@ const RULES: &str = "
     GetContainerProperties           c   r     -    container  yes
     GetContainerMetadata             c   r     -    container  yes
     SetContainerMetadata             c   w     -    -          yes
-    GetContainerAcl                  -   -     -    -          no
-    SetContainerAcl                  -   -     -    -          no
+    GetContainerAcl                  -   -     -    -          2025-07-05
+    SetContainerAcl                  -   -     -    -          2025-07-05
     DeleteContainer                  c   d     -    -          yes
     AcquireContainerLease            c   w     -    -          yes
     RenewContainerLease              c   w     -    -          yes
@@ -84,8 +84,8 @@ const RULES: &str = "
     DeleteQueue                      c   d     -    -          yes
     GetQueueMetadata                 c   r     r    -          yes
     SetQueueMetadata                 c   w     -    -          yes
-    GetQueueAcl                      -   -     -    -          no
-    SetQueueAcl                      -   -     -    -          no
+    GetQueueAcl                      -   -     -    -          2025-07-05
+    SetQueueAcl                      -   -     -    -          2025-07-05
     PutMessage                       o   a     a    -          yes
     GetMessages                      o   p     p    -          yes
     PeekMessages                     o   r     r    -          yes

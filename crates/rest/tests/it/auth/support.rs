@@ -78,6 +78,11 @@ impl Request {
         self
     }
 
+    pub fn replace_query(mut self, name: &str, value: &str) -> Self {
+        self.query.retain(|(known, _)| known != name);
+        self.query(name, value)
+    }
+
     /// Replaces one of the same name.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|(known, _)| known != name);
@@ -212,6 +217,11 @@ impl Token {
     pub fn with(mut self, name: &'static str, value: &str) -> Self {
         self.fields.retain(|(known, _)| *known != name);
         self.fields.push((name, value.to_owned()));
+        self
+    }
+
+    pub fn without(mut self, name: &str) -> Self {
+        self.fields.retain(|(known, _)| *known != name);
         self
     }
 

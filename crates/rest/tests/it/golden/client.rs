@@ -103,7 +103,7 @@ impl Request {
 
     fn string(&self) -> String {
         let length = match self.header("content-length") {
-            "0" => "",
+            "0" if self.header("x-ms-version") >= "2015-02-21" => "",
             other => other,
         };
         let standard = [

@@ -28,6 +28,26 @@ async fn conversations() {
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
 }
 
+/// conditional.md section 1: from 2013-08-15 on a container's lease leaves its ETag alone.
+#[tokio::test]
+async fn a_lease_of_an_old_version_changes_the_container() {
+    for (version, changes) in [("2012-02-12", true), ("2013-08-15", false)] {
+        let client = Client::new();
+        let ask = async |text: String| {
+            let answer = client.send(Request::parse(&text)).await;
+            assert_eq!(answer.status, 201, "{}", answer.text());
+            answer.headers["etag"].trim_matches('"').to_owned()
+        };
+        let made = ask("PUT /devstoreaccount1/box?restype=container".to_owned()).await;
+        let leased = ask(format!(
+            "PUT /devstoreaccount1/box?restype=container&comp=lease\nx-ms-version: {version}\n\
+             x-ms-lease-action: acquire\nx-ms-lease-duration: 15"
+        ))
+        .await;
+        assert_eq!(made != leased, changes, "{version}");
+    }
+}
+
 async fn converse(name: &str, text: &str) -> Vec<String> {
     let client = Client::new();
     let mut words = BTreeMap::new();

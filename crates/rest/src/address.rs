@@ -1,0 +1,57 @@
+//! Which state of a blob a request names: the base, or one of its snapshots. What an operation can be asked of is a
+//! column of its row; it is judged here for all of them, before any of them runs.
+
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::operation::{Row, Service};
+use lazuli_model::time::Timestamp;
+
+use crate::head::Head;
+use crate::headers;
+
+const SNAPSHOT: &str = "snapshot";
+const VERSION: &str = "versionid";
+
+/// Refuses an address that names what the row cannot be asked of. Versions are not built: none exists, so an operation
+/// that could be asked of one does not find it, and never acts on the base instead.
+pub(crate) fn check(head: &Head, row: &Row) -> Result<(), Failure> {
+    if row.service != Service::Blob {
+        return Ok(());
+    }
+    // The header speaks of all snapshots of a blob, and so of the blob itself.
+    let wants_base = head.header(headers::X_MS_DELETE_SNAPSHOTS).is_some();
+    match (head.query(SNAPSHOT), head.query(VERSION)) {
+        (None, None) => Ok(()),
+        (Some(_), Some(_)) => Err(ErrorCode::MutuallyExclusiveQueryParameters.into()),
+        (Some(text), None) => {
+            read(SNAPSHOT, text)?;
+            match row.addresses.snapshot && !wants_base {
+                true => Ok(()),
+                false => Err(only_base(SNAPSHOT, text, "Snapshot")),
+            }
+        }
+        (None, Some(text)) => {
+            read(VERSION, text)?;
+            match row.addresses.version && !wants_base {
+                true => Err(ErrorCode::BlobNotFound.into()),
+                false => Err(only_base(VERSION, text, "Version id")),
+            }
+        }
+    }
+}
+
+/// The snapshot that a request names, once [`check`] has let it pass.
+pub(crate) fn snapshot(head: &Head) -> Option<Timestamp> {
+    head.query(SNAPSHOT).and_then(Timestamp::parse_snapshot)
+}
+
+fn read(name: &'static str, text: &str) -> Result<Timestamp, Failure> {
+    Timestamp::parse_snapshot(text).ok_or_else(|| Failure::invalid_query(name, text, ""))
+}
+
+fn only_base(name: &'static str, text: &str, what: &str) -> Failure {
+    let reason = format!("This operation is only allowed on the root blob. {what} should not be provided.");
+    Failure::invalid_query(name, text, &reason)
+}
+
+#[cfg(test)]
+mod tests;

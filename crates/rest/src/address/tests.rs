@@ -1,0 +1,52 @@
+use lazuli_model::operation::Op;
+
+use super::*;
+use crate::testing::{asking, head};
+
+const AT: &str = "2011-03-09T01:42:34.9360000Z";
+
+fn said(head: &Head, op: Op) -> Option<ErrorCode> {
+    check(head, op.row()).err().map(|failure| failure.code)
+}
+
+#[test]
+fn a_snapshot_is_a_time_and_not_for_every_operation() {
+    let read = asking(&format!("snapshot={AT}"));
+    assert_eq!(said(&read, Op::GetBlob), None);
+    assert_eq!(snapshot(&read), Timestamp::parse_snapshot(AT));
+    assert_eq!(said(&read, Op::PutBlockBlob), Some(ErrorCode::InvalidQueryParameterValue));
+    assert_eq!(said(&asking("snapshot=yesterday"), Op::GetBlob), Some(ErrorCode::InvalidQueryParameterValue));
+    // An empty one is none.
+    assert_eq!(said(&asking("snapshot="), Op::PutBlockBlob), None);
+}
+
+#[test]
+fn no_version_exists() {
+    let version = asking(&format!("VersionId={AT}"));
+    assert_eq!(said(&version, Op::GetBlob), Some(ErrorCode::BlobNotFound));
+    assert_eq!(said(&version, Op::DeleteBlob), Some(ErrorCode::BlobNotFound));
+    assert_eq!(said(&version, Op::PutBlockBlob), Some(ErrorCode::InvalidQueryParameterValue));
+    assert_eq!(said(&asking("versionid=1"), Op::GetBlob), Some(ErrorCode::InvalidQueryParameterValue));
+    let both = asking(&format!("snapshot={AT}&versionid={AT}"));
+    assert_eq!(said(&both, Op::GetBlob), Some(ErrorCode::MutuallyExclusiveQueryParameters));
+}
+
+/// Recorded, with this reason.
+#[test]
+fn a_delete_of_all_snapshots_is_asked_of_the_base() {
+    for (name, reason) in [("snapshot", "Snapshot"), ("versionid", "Version id")] {
+        let asked = asking(&format!("{name}={AT}"));
+        let asked = Head { headers: head(&[("x-ms-delete-snapshots", "include")]).headers, ..asked };
+        let failure = check(&asked, Op::DeleteBlob.row()).unwrap_err();
+        assert_eq!(failure.code, ErrorCode::InvalidQueryParameterValue);
+        let reason =
+            format!("This operation is only allowed on the root blob. {reason} should not be provided.");
+        assert!(failure.details.iter().any(|(name, text)| *name == "Reason" && *text == reason));
+    }
+}
+
+/// The parameters mean nothing to other services.
+#[test]
+fn other_services_do_not_look() {
+    assert_eq!(said(&asking(&format!("snapshot={AT}&versionid={AT}")), Op::PutMessage), None);
+}
