@@ -14,7 +14,7 @@ const VERSION: &str = "versionid";
 /// Refuses an address that names what the row cannot be asked of. Versions are not built: none exists, so an operation
 /// that could be asked of one does not find it, and never acts on the base instead.
 pub(crate) fn check(head: &Head, row: &Row) -> Result<(), Failure> {
-    if row.service != Service::Blob {
+    if row.route.service != Service::Blob {
         return Ok(());
     }
     // The header speaks of all snapshots of a blob, and so of the blob itself.
@@ -24,14 +24,14 @@ pub(crate) fn check(head: &Head, row: &Row) -> Result<(), Failure> {
         (Some(_), Some(_)) => Err(ErrorCode::MutuallyExclusiveQueryParameters.into()),
         (Some(text), None) => {
             read(SNAPSHOT, text)?;
-            match row.addresses.snapshot && !wants_base {
+            match row.route.addresses.snapshot && !wants_base {
                 true => Ok(()),
                 false => Err(only_base(SNAPSHOT, text, "Snapshot")),
             }
         }
         (None, Some(text)) => {
             read(VERSION, text)?;
-            match row.addresses.version && !wants_base {
+            match row.route.addresses.version && !wants_base {
                 true => Err(ErrorCode::BlobNotFound.into()),
                 false => Err(only_base(VERSION, text, "Version id")),
             }

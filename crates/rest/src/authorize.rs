@@ -150,7 +150,7 @@ pub fn authorize(
 
 /// The secondary of an account is there to be read.
 fn writes(row: &Row) -> bool {
-    row.rule == Rule::Write
+    row.policy.rule == Rule::Write
 }
 
 /// The access column's verdict, as a grant without limits of its own.
@@ -243,7 +243,7 @@ fn by_public_access(row: &Row, head: &Head, container: Option<&ContainerAccess>)
         PublicAccess::Container => Some(PublicLevel::Container),
     };
     // A condition on tags tells the tags, which a public container does not show.
-    let asks_tags = row.conditions.has(Conditions::TAGS) && head.header("x-ms-if-tags").is_some();
+    let asks_tags = row.policy.conditions.has(Conditions::TAGS) && head.header("x-ms-if-tags").is_some();
     match judge(row, &access::Credential::Anonymous { level }, head) {
         Ok(grant) if !asks_tags => Ok(Grant { may_read_tags: false, anonymous: true, ..grant }),
         Ok(_) | Err(_) => Err(no_credentials(row, head)),

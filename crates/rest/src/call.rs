@@ -51,7 +51,7 @@ impl Call {
     pub fn preconditions(&self) -> Result<Preconditions, Failure> {
         let given = preconditions::target(&self.head, self.row)?;
         let given = Preconditions { create_only: self.grant.create_only, ..given };
-        lazuli_model::admission::check_syntax(self.row, &given, self.head.version)?;
+        lazuli_model::admission::check_syntax(&self.row.policy, &given, self.head.version)?;
         Ok(given)
     }
 

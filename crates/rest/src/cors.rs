@@ -7,6 +7,7 @@ use lazuli_service::Services;
 use lazuli_service::record::properties::CorsRule;
 use lazuli_service::shared::service_properties::get_service_properties;
 
+use crate::call::Call;
 use crate::front::unwrap;
 use crate::head::Head;
 use crate::headers::{
@@ -15,6 +16,10 @@ use crate::headers::{
     ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, ORIGIN, VARY,
 };
 use crate::reply::Reply;
+
+pub(crate) async fn preflight_of(call: Call) -> Result<Reply, Failure> {
+    preflight(&call.services, &call.head).await
+}
 
 /// The first rule that fits origin and method is the one; if it does not fit the headers, none does.
 pub(crate) async fn preflight(services: &Services, head: &Head) -> Result<Reply, Failure> {

@@ -21,7 +21,7 @@ use crate::envelope::{Arrival, Envelope, HttpDate};
 use crate::head::Head;
 use crate::reply::Reply;
 use crate::response_body::ResponseBody;
-use crate::{address, blob, cors, headers, queue, request_body, table};
+use crate::{address, cors, headers, operations, request_body, table};
 
 /// Told about every request that was answered.
 pub trait Observer: Send + Sync {
@@ -152,9 +152,7 @@ impl Front {
         row: &'static Row,
         body: lazuli_service::Body,
     ) -> Result<Reply, Failure> {
-        if !row.built {
-            return Err(ErrorCode::NotImplemented.into());
-        }
+        let handler = operations::handler(row.op).ok_or(ErrorCode::NotImplemented)?;
         let now = self.services.wall_now();
         let credential = self.auth.authenticate(&head, now)?;
         let container = match credential.needs_container(row) && self.serves(&head) {
@@ -168,11 +166,9 @@ impl Front {
         check_timeout(&head)?;
         let (services, auth) = (self.services.clone(), Arc::clone(&self.auth));
         let call = Call { services, auth, head, row, context, grant: Box::new(grant), body };
-        match row.service {
-            Service::Blob => blob::dispatch(call).await,
-            Service::Queue => queue::dispatch(call).await,
-            Service::Table => table::dispatch(call).await,
-            Service::File | Service::Dfs => Err(ErrorCode::NotImplemented.into()),
+        match row.route.service {
+            Service::Table => table::preferred(call, handler).await,
+            _ => handler(call).await,
         }
     }
 
@@ -238,7 +234,7 @@ fn refuse_route(failure: Failure, head: &Head) -> Reply {
 /// A body must say how long it is before it begins.
 fn check_body(head: &Head, row: &Row) -> Result<(), Failure> {
     let length = head.content_length()?;
-    let carries = row.body != operation::Body::None;
+    let carries = row.route.body != operation::Body::None;
     if carries && length.is_none() && head.method != Method::Get {
         return Err(ErrorCode::MissingContentLengthHeader.into());
     }

@@ -14,6 +14,7 @@ pub mod head;
 mod header_case;
 pub mod headers;
 mod later;
+mod operations;
 pub mod preconditions;
 pub mod query;
 pub mod queue;
@@ -31,5 +32,6 @@ pub mod xml;
 
 pub use call::Call;
 pub use front::{Front, FrontOptions, Observer};
+pub use operations::is_built;
 pub use reply::Reply;
 pub use response_body::ResponseBody;

@@ -47,10 +47,10 @@ const SOURCE: Family = Family {
 /// Conditions on what the request addresses. The four HTTP ones are read for every operation: whether one that
 /// the row does not take is ignored or refused is for admission to say.
 pub fn target(head: &Head, row: &Row) -> Result<Preconditions, Failure> {
-    let takes = |condition| row.conditions.has(condition);
+    let takes = |condition| row.policy.conditions.has(condition);
     let family = if takes(Conditions::BLOB_PREFIXED) { BLOB_PREFIXED } else { HTTP };
-    let mut given = family.read(head, row.rule, takes(Conditions::TAGS))?;
-    if row.lease != LeaseUse::None {
+    let mut given = family.read(head, row.policy.rule, takes(Conditions::TAGS))?;
+    if row.policy.lease != LeaseUse::None {
         given.lease_id = lease_id(head, headers::X_MS_LEASE_ID)?;
     }
     if takes(Conditions::SEQUENCE) {
@@ -68,8 +68,10 @@ pub fn target(head: &Head, row: &Row) -> Result<Preconditions, Failure> {
         given.added_length = head.content_length()?.unwrap_or(0);
     }
     if takes(Conditions::TIER_TIME) {
-        given.tier_if_modified_since = date(head, headers::X_MS_ACCESS_TIER_IF_MODIFIED_SINCE, row.rule)?;
-        given.tier_if_unmodified_since = date(head, headers::X_MS_ACCESS_TIER_IF_UNMODIFIED_SINCE, row.rule)?;
+        given.tier_if_modified_since =
+            date(head, headers::X_MS_ACCESS_TIER_IF_MODIFIED_SINCE, row.policy.rule)?;
+        given.tier_if_unmodified_since =
+            date(head, headers::X_MS_ACCESS_TIER_IF_UNMODIFIED_SINCE, row.policy.rule)?;
     }
     Ok(given)
 }
@@ -130,7 +132,7 @@ pub fn lease_id(head: &Head, name: &'static str) -> Result<Option<LeaseId>, Fail
 /// A negative number is InvalidInput where pages are written, an invalid header where they are copied (recorded).
 fn sequence_number(head: &Head, name: &'static str, row: &Row) -> Result<Option<u64>, Failure> {
     match head.header(name) {
-        Some(text) if text.starts_with('-') && !row.source => Err(ErrorCode::InvalidInput.into()),
+        Some(text) if text.starts_with('-') && !row.policy.source => Err(ErrorCode::InvalidInput.into()),
         _ => head.number(name),
     }
 }

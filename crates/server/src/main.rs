@@ -36,7 +36,9 @@ fn main() -> ExitCode {
     match cli.command {
         None => serve(cli.serve),
         Some(Command::Serve(nearer)) => serve(merge(*nearer, cli.serve)),
-        Some(Command::Operations) => print(&lazuli_model::operation::operations_markdown()),
+        Some(Command::Operations) => {
+            print(&lazuli_model::operation::operations_markdown(lazuli_rest::is_built))
+        }
     }
 }
 

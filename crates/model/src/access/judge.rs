@@ -74,7 +74,7 @@ pub fn judge<'r>(
             }
         },
         Credential::ServiceSas { .. } if !access.shared_key => Err(bearer_required()),
-        Credential::ServiceSas { .. } if row.resource == Resource::Account => {
+        Credential::ServiceSas { .. } if row.route.resource == Resource::Account => {
             Err(Failure::new(ErrorCode::AuthenticationFailed).detail(
                 "AuthenticationErrorDetail",
                 "The specified signed resource is not allowed for this resource level",
@@ -120,7 +120,7 @@ fn permitted<'r>(
 ) -> Result<Grant, Failure> {
     let extras = extra_letters(row, header);
     // To delete is to break what guards it, but not in the oldest versions.
-    let counts = row.lease != LeaseUse::Manage || version.has(Feature::DeletePermissionBreaksLease);
+    let counts = row.policy.lease != LeaseUse::Manage || version.has(Feature::DeletePermissionBreaksLease);
     let permissions = &if counts { permissions.to_owned() } else { permissions.replace('d', "") };
     if !permits(any_of, permissions) || !extras.chars().all(|letter| permissions.contains(letter)) {
         return Err(ErrorCode::AuthorizationPermissionMismatch.into());
@@ -130,7 +130,7 @@ fn permitted<'r>(
 
 /// What headers ask for on top of the row (conditional.md section 4, blob.md sections 7 and 9).
 fn extra_letters<'r>(row: &Row, header: &dyn Fn(&str) -> Option<&'r str>) -> String {
-    let tags = (row.conditions.has(Conditions::TAGS) && header("x-ms-if-tags").is_some())
+    let tags = (row.policy.conditions.has(Conditions::TAGS) && header("x-ms-if-tags").is_some())
         || (row.access.create_only && header("x-ms-tags").is_some());
     let immutable = row.access.create_only
         && ["x-ms-immutability-policy-until-date", "x-ms-immutability-policy-mode", "x-ms-legal-hold"]

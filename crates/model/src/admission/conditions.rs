@@ -2,7 +2,7 @@
 
 use crate::error::{ErrorCode, Failure};
 use crate::etag::{ETag, ETagCondition};
-use crate::operation::{Conditions, Op, Row, Rule};
+use crate::operation::{Conditions, Policy, Rule, Unmet};
 use crate::tags::Tags;
 use crate::time::Timestamp;
 use crate::version::{ApiVersion, Feature};
@@ -43,11 +43,11 @@ pub(super) struct Seen {
 }
 
 impl<'a> Headers<'a> {
-    pub fn taken(row: &Row, given: &'a Preconditions, version: ApiVersion) -> Self {
+    pub fn taken(policy: &Policy, given: &'a Preconditions, version: ApiVersion) -> Self {
         // The operations on tags took conditions late, all four, and under names of their own.
         let is_prefixed =
-            row.conditions.has(Conditions::BLOB_PREFIXED) && version.has(Feature::ConditionsOnTags);
-        let takes = |header| is_prefixed || row.conditions.has(header);
+            policy.conditions.has(Conditions::BLOB_PREFIXED) && version.has(Feature::ConditionsOnTags);
+        let takes = |header| is_prefixed || policy.conditions.has(header);
         Self {
             if_match: given.if_match.as_ref().filter(|_| takes(Conditions::IF_MATCH)),
             if_none_match: given.if_none_match.as_ref().filter(|_| takes(Conditions::IF_NONE_MATCH)),
@@ -118,17 +118,17 @@ impl<'a> Headers<'a> {
 }
 
 /// Whether the operation combines the headers by the rule of reads.
-pub(super) fn combines_freely(row: &Row, version: ApiVersion) -> bool {
-    row.rule == Rule::Read && version.has(Feature::MultipleConditionsOnRead)
+pub(super) fn combines_freely(policy: &Policy, version: ApiVersion) -> bool {
+    policy.rule == Rule::Read && version.has(Feature::MultipleConditionsOnRead)
 }
 
 pub(super) fn check(request: &Request<'_>) -> Result<(), Failure> {
-    let headers = Headers::taken(request.row, request.given, request.version);
+    let headers = Headers::taken(request.policy, request.given, request.version);
     let target = &request.target;
     let seen = match target.existence {
         // Only an operation that creates comes here. There is nothing that could match or have a date.
         Existence::Absent if headers.if_match.is_some() => {
-            return Err(unmet(request.row, Header::Match));
+            return Err(unmet(request.policy, Header::Match));
         }
         Existence::Absent => return Ok(()),
         Existence::Uncommitted => {
@@ -141,8 +141,8 @@ pub(super) fn check(request: &Request<'_>) -> Result<(), Failure> {
     if seen.is_committed && headers.if_none_match.is_some_and(ETagCondition::is_any) {
         check_none_match_any(request)?;
     }
-    match headers.unmet(&seen, combines_freely(request.row, request.version)) {
-        Some(header) => Err(unmet(request.row, header)),
+    match headers.unmet(&seen, combines_freely(request.policy, request.version)) {
+        Some(header) => Err(unmet(request.policy, header)),
         None => Ok(()),
     }
 }
@@ -155,12 +155,12 @@ pub(super) fn check(request: &Request<'_>) -> Result<(), Failure> {
 ///   the blob, or by this header on Set Blob Metadata, and takes success for ownership: if it passed,
 ///   two consumers would own one partition. It fails as the documentation says, with 412.
 fn check_none_match_any(request: &Request<'_>) -> Result<(), Failure> {
-    let row = request.row;
-    if row.op == Op::SetBlobMetadata {
-        return Err(unmet(row, Header::NoneMatch));
+    let policy = request.policy;
+    if policy.honours_none_match_any {
+        return Err(unmet(policy, Header::NoneMatch));
     }
     let is_held = request.given.lease_id.is_some() && request.target.lease.is_some();
-    if row.creates && row.rule == Rule::Write && !is_held {
+    if policy.creates && policy.rule == Rule::Write && !is_held {
         return Err(ErrorCode::BlobAlreadyExists.into());
     }
     Ok(())
@@ -178,16 +178,12 @@ pub(super) fn check_tags(request: &Request<'_>) -> Result<(), Failure> {
     }
 }
 
-fn unmet(row: &Row, header: Header) -> Failure {
-    let code = match (row.op, header) {
-        (Op::CopyBlob, _) => ErrorCode::TargetConditionNotMet,
-        (
-            Op::CopyBlobFromUrl | Op::PutBlobFromUrl | Op::PutPageFromUrl | Op::IncrementalCopyBlob,
-            Header::Match,
-        ) => ErrorCode::TargetConditionNotMet,
+fn unmet(policy: &Policy, header: Header) -> Failure {
+    let code = match (policy.unmet, header) {
+        (Unmet::Target, _) | (Unmet::TargetOfMatch, Header::Match) => ErrorCode::TargetConditionNotMet,
         _ => ErrorCode::ConditionNotMet,
     };
-    if row.rule == Rule::Read && header.is_about_freshness() {
+    if policy.rule == Rule::Read && header.is_about_freshness() {
         Failure::new(code).with_status(304)
     } else {
         code.into()

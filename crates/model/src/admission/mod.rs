@@ -18,11 +18,12 @@ mod tests;
 
 use crate::error::{ErrorCode, Failure};
 use crate::etag::{ETag, ETagCondition};
-use crate::operation::{Conditions, LeaseUse, Op, Row};
+use crate::operation::{Conditions, LeaseUse, Policy};
 use crate::tags::{TagExpression, Tags};
 use crate::time::Timestamp;
 use crate::version::{ApiVersion, Feature};
 
+pub use crate::operation::BlobType;
 pub use lease::{Lease, LeaseAction, LeaseChange, LeaseDuration, LeaseId, LeaseState};
 pub use position::SequenceConditions;
 pub use source::admit_source;
@@ -81,13 +82,6 @@ pub enum Existence {
     /// absent, except that its dates are those of [`UNCOMMITTED`].
     Uncommitted,
     Present,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum BlobType {
-    Block,
-    Page,
-    Append,
 }
 
 /// The ETag and Last-Modified of a blob of uncommitted blocks only: 1 January 1601.
@@ -177,7 +171,7 @@ pub const ORDER: &[Check] = &[
 
 /// What a check has before it.
 struct Request<'a> {
-    row: &'a Row,
+    policy: &'a Policy,
     given: &'a Preconditions,
     kind: Kind,
     target: Target<'a>,
@@ -185,10 +179,10 @@ struct Request<'a> {
     version: ApiVersion,
 }
 
-/// Lets `record`, which is what the address names now, through to the operation of `row`, or says why
+/// Lets `record`, which is what the address names now, through to an operation of this policy, or says why
 /// not. None is an absent target: 404 unless the operation creates.
 pub fn admit<R: Subject>(
-    row: &Row,
+    policy: &Policy,
     given: &Preconditions,
     kind: Kind,
     mut record: Option<R>,
@@ -196,7 +190,7 @@ pub fn admit<R: Subject>(
     version: ApiVersion,
 ) -> Result<Admitted<R>, Failure> {
     let target = record.as_ref().map_or(Target::ABSENT, Subject::target);
-    let request = Request { row, given, kind, target, now, version };
+    let request = Request { policy, given, kind, target, now, version };
     for check in ORDER {
         request.judge(*check)?;
     }
@@ -210,12 +204,12 @@ pub fn admit<R: Subject>(
 
 impl Request<'_> {
     fn takes(&self, condition: Conditions) -> bool {
-        self.row.conditions.has(condition)
+        self.policy.conditions.has(condition)
     }
 
     fn judge(&self, check: Check) -> Result<(), Failure> {
         match check {
-            Check::Syntax => check_syntax(self.row, self.given, self.version),
+            Check::Syntax => check_syntax(self.policy, self.given, self.version),
             Check::Existence => self.check_existence(),
             Check::Overwrite => self.check_overwrite(),
             Check::Lease => self.check_lease(),
@@ -232,8 +226,8 @@ impl Request<'_> {
     fn check_existence(&self) -> Result<(), Failure> {
         let is_found = match self.target.existence {
             Existence::Present => true,
-            Existence::Uncommitted => self.row.creates || takes_uncommitted(self.row),
-            Existence::Absent => self.row.creates,
+            Existence::Uncommitted => self.policy.creates || self.policy.finds_uncommitted,
+            Existence::Absent => self.policy.creates,
         };
         if is_found { Ok(()) } else { Err(self.kind.not_found().into()) }
     }
@@ -254,22 +248,21 @@ impl Request<'_> {
         lease::check_use(self.kind, lease, self.lease_use(), self.given.lease_id, self.now)?;
         // A copy may take longer than any fixed lease lasts.
         let is_fixed = lease.is_some_and(|lease| lease.duration != LeaseDuration::Infinite);
-        if self.row.op == Op::CopyBlob && is_fixed && lease::state(lease, self.now).is_locked() {
+        if self.policy.needs_infinite_lease && is_fixed && lease::state(lease, self.now).is_locked() {
             return Err(ErrorCode::InfiniteLeaseDurationRequired.into());
         }
         Ok(())
     }
 
-    /// Before the lease guarded tags, their writes took an id as reads do.
     fn lease_use(&self) -> LeaseUse {
-        if self.row.op == Op::SetBlobTags && !self.version.has(Feature::LeaseGuardsTags) {
-            return LeaseUse::Read;
+        match self.policy.lease_since {
+            Some(feature) if !self.version.has(feature) => LeaseUse::Read,
+            _ => self.policy.lease,
         }
-        self.row.lease
     }
 
     fn check_type(&self) -> Result<(), Failure> {
-        match (self.target.blob_type, type_of(self.row.op)) {
+        match (self.target.blob_type, self.policy.blob_type) {
             (Some(have), Some(wanted)) if have != wanted => Err(ErrorCode::InvalidBlobType.into()),
             _ => Ok(()),
         }
@@ -280,36 +273,9 @@ impl Request<'_> {
     fn ends_lease(&self) -> bool {
         let state = lease::state(self.target.lease, self.now);
         self.kind == Kind::Blob
-            && self.row.lease == LeaseUse::Write
-            && self.row.changes_etag
+            && self.policy.lease == LeaseUse::Write
+            && self.policy.changes_etag
             && matches!(state, LeaseState::Broken | LeaseState::Expired)
-    }
-}
-
-/// Operations that find a blob of uncommitted blocks although they do not create.
-fn takes_uncommitted(row: &Row) -> bool {
-    row.lease == LeaseUse::Manage || matches!(row.op, Op::GetBlockList | Op::DeleteBlob)
-}
-
-/// The one type of blob that an operation works on, creates included: a blob never changes its type.
-fn type_of(op: Op) -> Option<BlobType> {
-    match op {
-        Op::PutBlockBlob
-        | Op::PutBlobFromUrl
-        | Op::PutBlock
-        | Op::PutBlockFromUrl
-        | Op::PutBlockList
-        | Op::GetBlockList => Some(BlobType::Block),
-        Op::PutPageBlob
-        | Op::PutPage
-        | Op::ClearPages
-        | Op::PutPageFromUrl
-        | Op::GetPageRanges
-        | Op::IncrementalCopyBlob => Some(BlobType::Page),
-        Op::PutAppendBlob | Op::AppendBlock | Op::AppendBlockFromUrl | Op::AppendBlobSeal => {
-            Some(BlobType::Append)
-        }
-        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Conditions on the source of a copy: `x-ms-source-if-*`, in a [`Preconditions`] of their own.
 
 use crate::error::{ErrorCode, Failure};
-use crate::operation::{Op, Row};
+use crate::operation::{Policy, Source};
 use crate::tags::Tags;
 
 use super::conditions::{Header, Headers, Seen};
@@ -11,8 +11,8 @@ use super::{Preconditions, Target};
 ///
 /// Copy Blob looks at the source itself and answers like a write. The other operations read it over HTTP,
 /// and what that read would be told comes through (all recorded).
-pub fn admit_source(row: &Row, given: &Preconditions, source: &Target<'_>) -> Result<(), Failure> {
-    if !row.source {
+pub fn admit_source(policy: &Policy, given: &Preconditions, source: &Target<'_>) -> Result<(), Failure> {
+    if policy.source == Source::None {
         return Ok(());
     }
     let headers = Headers {
@@ -22,8 +22,8 @@ pub fn admit_source(row: &Row, given: &Preconditions, source: &Target<'_>) -> Re
         if_unmodified_since: given.if_unmodified_since,
     };
     let seen = Seen { etag: source.etag, last_modified: source.last_modified, is_committed: true };
-    if let Some(header) = headers.unmet(&seen, row.op != Op::CopyBlob) {
-        return Err(unmet(row.op, header));
+    if let Some(header) = headers.unmet(&seen, policy.source != Source::Looked) {
+        return Err(unmet(policy.source, header));
     }
     let none = Tags::default();
     let has_tags =
@@ -31,11 +31,11 @@ pub fn admit_source(row: &Row, given: &Preconditions, source: &Target<'_>) -> Re
     if has_tags { Ok(()) } else { Err(ErrorCode::ConditionNotMet.into()) }
 }
 
-fn unmet(op: Op, header: Header) -> Failure {
-    let is_seen_by_read = match op {
-        Op::CopyBlob => false,
-        Op::AppendBlockFromUrl | Op::PutPageFromUrl => true,
-        _ => header != Header::Match,
+fn unmet(source: Source, header: Header) -> Failure {
+    let is_seen_by_read = match source {
+        Source::None | Source::Looked => false,
+        Source::Fetched => header != Header::Match,
+        Source::FetchedBlindly => true,
     };
     match (is_seen_by_read, header.is_about_freshness()) {
         (false, _) => ErrorCode::SourceConditionNotMet.into(),

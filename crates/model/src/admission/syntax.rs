@@ -2,29 +2,32 @@
 
 use crate::error::{ErrorCode, Failure};
 use crate::etag::ETagCondition;
-use crate::operation::{Resource, Row, Rule};
+use crate::operation::Policy;
 use crate::version::{ApiVersion, Feature};
 
 use super::Preconditions;
 use super::conditions::{Headers, combines_freely};
 
 /// The 400s that come before any 404, the one of the container included.
-pub fn check_syntax(row: &Row, given: &Preconditions, version: ApiVersion) -> Result<(), Failure> {
-    let headers = Headers::taken(row, given, version);
-    check_support(row, given, &headers)?;
-    if combines_freely(row, version) { check_read(&headers, version) } else { check_write(&headers) }
+pub fn check_syntax(policy: &Policy, given: &Preconditions, version: ApiVersion) -> Result<(), Failure> {
+    let headers = Headers::taken(policy, given, version);
+    check_support(policy, given, &headers)?;
+    if combines_freely(policy, version) { check_read(&headers, version) } else { check_write(&headers) }
 }
 
 /// A write of a container or of the account that would not honour a header must not swallow it: the
 /// client counts on it. Reads ignore what they do not take, and so do the few blob operations that take
 /// no conditions.
-fn check_support(row: &Row, given: &Preconditions, headers: &Headers<'_>) -> Result<(), Failure> {
+fn check_support(policy: &Policy, given: &Preconditions, headers: &Headers<'_>) -> Result<(), Failure> {
     let is_ignored = given.if_match.is_some() != headers.if_match.is_some()
         || given.if_none_match.is_some() != headers.if_none_match.is_some()
         || given.if_modified_since.is_some() != headers.if_modified_since.is_some()
         || given.if_unmodified_since.is_some() != headers.if_unmodified_since.is_some();
-    let is_strict = row.rule == Rule::Write && matches!(row.resource, Resource::Container);
-    if is_ignored && is_strict { Err(ErrorCode::ConditionHeadersNotSupported.into()) } else { Ok(()) }
+    if is_ignored && policy.refuses_other_conditions {
+        Err(ErrorCode::ConditionHeadersNotSupported.into())
+    } else {
+        Ok(())
+    }
 }
 
 fn check_read(headers: &Headers<'_>, version: ApiVersion) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! If-Match of table entities.
 
 use crate::error::{ErrorCode, Failure};
-use crate::operation::{Op, Row};
+use crate::operation::Policy;
 use crate::time::Timestamp;
 
 use super::Admitted;
@@ -52,19 +52,19 @@ pub trait Entity {
 /// The same gate as [`admit`](super::admit), for an entity. That the table exists was found out before:
 /// its absence outranks even a missing If-Match.
 pub fn admit_entity<R: Entity>(
-    row: &Row,
+    policy: &Policy,
     given: Option<&EntityMatch>,
     record: Option<R>,
     now: Timestamp,
 ) -> Result<Admitted<R>, Failure> {
-    if row.op == Op::DeleteEntity && given.is_none() {
+    if policy.needs_match && given.is_none() {
         return Err(Failure::missing_header("If-Match"));
     }
     match (&record, given) {
-        (Some(_), _) if row.op == Op::InsertEntity => return Err(ErrorCode::EntityAlreadyExists.into()),
+        (Some(_), _) if policy.only_creates => return Err(ErrorCode::EntityAlreadyExists.into()),
         // With an If-Match nothing is ever inserted.
-        (None, Some(_)) if row.op != Op::InsertEntity => return Err(ErrorCode::ResourceNotFound.into()),
-        (None, None) if !row.creates => return Err(ErrorCode::ResourceNotFound.into()),
+        (None, Some(_)) if !policy.only_creates => return Err(ErrorCode::ResourceNotFound.into()),
+        (None, None) if !policy.creates => return Err(ErrorCode::ResourceNotFound.into()),
         (Some(entity), Some(wanted)) if !wanted.matches(entity.timestamp()) => {
             return Err(ErrorCode::UpdateConditionNotSatisfied.into());
         }

@@ -5,93 +5,92 @@ macro_rules! account_operations {
         $next! {
             $($before)*
 
-            ListContainers {
-                title: "List Containers", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Account,
-                methods: &[Get], marks: &[Is(COMP, "list")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: LIST_CONTAINERS, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            ListContainers: Reads {
+                route: on(Service::Blob, Resource::Account, &[Get], "List Containers", V::V2009_04_14)
+                    .marks(&[Is(COMP, "list")]),
+                policy: READ,
+                access: LIST_CONTAINERS,
+                answer: answers(&[200]),
             }
 
-            SetBlobServiceProperties {
-                title: "Set Blob Service Properties", since: V::V2009_09_19, service: Service::Blob, resource: Resource::Account,
-                methods: &[Put], marks: &[Is(RESTYPE, "service"), Is(COMP, "properties")],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Xml, access: SET_BLOB_SERVICE, status: &[202],
-                returns_etag: false, changes_etag: false, built: true,
+            SetBlobServiceProperties: Writes {
+                route: on(Service::Blob, Resource::Account, &[Put], "Set Blob Service Properties", V::V2009_09_19)
+                    .marks(&[Is(RESTYPE, "service"), Is(COMP, "properties")]).body(Xml),
+                policy: WRITE,
+                access: SET_BLOB_SERVICE,
+                answer: answers(&[202]),
             }
 
-            GetBlobServiceProperties {
-                title: "Get Blob Service Properties", since: V::V2009_09_19, service: Service::Blob, resource: Resource::Account,
-                methods: &[Get], marks: &[Is(RESTYPE, "service"), Is(COMP, "properties")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: GET_BLOB_SERVICE, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetBlobServiceProperties: Reads {
+                route: on(Service::Blob, Resource::Account, &[Get], "Get Blob Service Properties", V::V2009_09_19)
+                    .marks(&[Is(RESTYPE, "service"), Is(COMP, "properties")]),
+                policy: READ,
+                access: GET_BLOB_SERVICE,
+                answer: answers(&[200]),
             }
 
-            PreflightBlobRequest {
-                title: "Preflight Blob Request", since: V::V2013_08_15, service: Service::Blob, resource: Resource::Any,
-                methods: &[Options], marks: &[],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: PREFLIGHT, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            PreflightBlobRequest: Reads {
+                route: on(Service::Blob, Resource::Any, &[Options], "Preflight Blob Request", V::V2013_08_15),
+                policy: READ,
+                access: PREFLIGHT,
+                answer: answers(&[200]),
             }
 
-            GetBlobServiceStats {
-                title: "Get Blob Service Stats", since: V::V2013_08_15, service: Service::Blob, resource: Resource::Account,
-                methods: &[Get], marks: &[Is(RESTYPE, "service"), Is(COMP, "stats")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: GET_BLOB_SERVICE, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetBlobServiceStats: Reads {
+                route: on(Service::Blob, Resource::Account, &[Get], "Get Blob Service Stats", V::V2013_08_15)
+                    .marks(&[Is(RESTYPE, "service"), Is(COMP, "stats")]),
+                policy: READ,
+                access: GET_BLOB_SERVICE,
+                answer: answers(&[200]),
             }
 
-            GetAccountInformation {
-                title: "Get Account Information", since: V::V2018_03_28, service: Service::Blob, resource: Resource::Account,
-                methods: &[Get, Head], marks: &[Is(RESTYPE, "account"), Is(COMP, "properties")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: ACCOUNT_INFORMATION, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetAccountInformation: Reads {
+                route: on(Service::Blob, Resource::Account, &[Get, Head], "Get Account Information", V::V2018_03_28)
+                    .marks(&[Is(RESTYPE, "account"), Is(COMP, "properties")]),
+                policy: READ,
+                access: ACCOUNT_INFORMATION,
+                answer: answers(&[200]),
             }
 
-            GetAccountInformationOfContainer {
-                title: "Get Account Information", since: V::V2018_03_28, service: Service::Blob, resource: Resource::Container,
-                methods: &[Get, Head], marks: &[Is(RESTYPE, "account"), Is(COMP, "properties")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: ACCOUNT_INFORMATION, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetAccountInformationOfContainer: Reads {
+                route: on(Service::Blob, Resource::Container, &[Get, Head], "Get Account Information", V::V2018_03_28)
+                    .marks(&[Is(RESTYPE, "account"), Is(COMP, "properties")]),
+                policy: READ,
+                access: ACCOUNT_INFORMATION,
+                answer: answers(&[200]),
             }
 
-            GetAccountInformationOfBlob {
-                title: "Get Account Information", since: V::V2018_03_28, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Get, Head], marks: &[Is(RESTYPE, "account"), Is(COMP, "properties")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: ACCOUNT_INFORMATION, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetAccountInformationOfBlob: Reads {
+                route: on(Service::Blob, Resource::Blob, &[Get, Head], "Get Account Information", V::V2018_03_28)
+                    .marks(&[Is(RESTYPE, "account"), Is(COMP, "properties")]),
+                policy: READ,
+                access: ACCOUNT_INFORMATION,
+                answer: answers(&[200]),
             }
 
-            GetUserDelegationKey {
-                title: "Get User Delegation Key", since: V::V2018_11_09, service: Service::Blob, resource: Resource::Account,
-                methods: &[Post], marks: &[Is(RESTYPE, "service"), Is(COMP, "userdelegationkey")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Xml, access: USER_DELEGATION_KEY, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetUserDelegationKey: Reads {
+                route: on(Service::Blob, Resource::Account, &[Post], "Get User Delegation Key", V::V2018_11_09)
+                    .marks(&[Is(RESTYPE, "service"), Is(COMP, "userdelegationkey")]).body(Xml),
+                policy: READ,
+                access: USER_DELEGATION_KEY,
+                answer: answers(&[200]),
             }
 
-            BlobBatch {
-                title: "Blob Batch", since: V::V2018_11_09, service: Service::Blob, resource: Resource::Account,
+            BlobBatch: Writes {
                 // The JavaScript client says `restype=container` in path style, and names no container.
-                methods: &[Post], marks: &[Is(COMP, "batch"), Maybe(RESTYPE, "container")],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Multipart, access: BATCH, status: &[202],
-                returns_etag: false, changes_etag: false, built: false,
+                route: on(Service::Blob, Resource::Account, &[Post], "Blob Batch", V::V2018_11_09)
+                    .marks(&[Is(COMP, "batch"), Maybe(RESTYPE, "container")]).body(Multipart),
+                policy: WRITE,
+                access: BATCH,
+                answer: answers(&[202]),
             }
 
-            FindBlobsByTags {
-                title: "Find Blobs by Tags", since: V::V2019_12_12, service: Service::Blob, resource: Resource::Account,
-                methods: &[Get], marks: &[Is(COMP, "blobs")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: FIND_BLOBS, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+            FindBlobsByTags: Reads {
+                route: on(Service::Blob, Resource::Account, &[Get], "Find Blobs by Tags", V::V2019_12_12)
+                    .marks(&[Is(COMP, "blobs")]),
+                policy: READ,
+                access: FIND_BLOBS,
+                answer: answers(&[200]),
             }
         }
     };

@@ -5,260 +5,257 @@ macro_rules! blob_operations {
         $next! {
             $($before)*
 
-            PutBlockBlob {
-                title: "Put Blob", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(BLOB_TYPE, "BlockBlob"), Lacks(COPY_SOURCE)],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Write, source: false, addresses: BASE,
-                creates: true, body: Bytes, access: CREATE_BLOB, status: &[201],
-                returns_etag: true, changes_etag: true, built: true,
+            PutBlockBlob: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Put Blob", V::V2009_04_14)
+                    .marks(&[Is(BLOB_TYPE, "BlockBlob"), Lacks(COPY_SOURCE)]).body(Bytes),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Block),
+                access: CREATE_BLOB,
+                answer: answers(&[201]).etag(),
             }
 
-            PutPageBlob {
-                title: "Put Blob", since: V::V2009_09_19, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(BLOB_TYPE, "PageBlob"), Lacks(COPY_SOURCE)],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Write, source: false, addresses: BASE,
-                creates: true, body: Body::None, access: CREATE_BLOB, status: &[201],
-                returns_etag: true, changes_etag: true, built: false,
+            PutPageBlob: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Put Blob", V::V2009_09_19)
+                    .marks(&[Is(BLOB_TYPE, "PageBlob"), Lacks(COPY_SOURCE)]),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Page),
+                access: CREATE_BLOB,
+                answer: answers(&[201]).etag(),
             }
 
-            PutAppendBlob {
-                title: "Put Blob", since: V::V2015_02_21, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(BLOB_TYPE, "AppendBlob"), Lacks(COPY_SOURCE)],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Write, source: false, addresses: BASE,
-                creates: true, body: Body::None, access: CREATE_BLOB, status: &[201],
-                returns_etag: true, changes_etag: true, built: false,
+            PutAppendBlob: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Put Blob", V::V2015_02_21)
+                    .marks(&[Is(BLOB_TYPE, "AppendBlob"), Lacks(COPY_SOURCE)]),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Append),
+                access: CREATE_BLOB,
+                answer: answers(&[201]).etag(),
             }
 
-            GetBlob {
-                title: "Get Blob", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Get], marks: &[],
-                conditions: C::ETG, rule: Read, lease: LeaseUse::Read, source: false, addresses: SNAPSHOT_OR_VERSION,
-                creates: false, body: Body::None, access: READ_BLOB, status: &[200, 206],
-                returns_etag: true, changes_etag: false, built: true,
+            GetBlob: Reads {
+                route: on(Service::Blob, Resource::Blob, &[Get], "Get Blob", V::V2009_04_14).addresses(SNAPSHOT_OR_VERSION),
+                policy: READ.conditions(C::ETG).lease(LeaseUse::Read),
+                access: READ_BLOB,
+                answer: answers(&[200, 206]).etag(),
             }
 
-            GetBlobProperties {
-                title: "Get Blob Properties", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Head], marks: &[],
-                conditions: C::ETG, rule: Read, lease: LeaseUse::Read, source: false, addresses: SNAPSHOT_OR_VERSION,
-                creates: false, body: Body::None, access: READ_BLOB, status: &[200],
-                returns_etag: true, changes_etag: false, built: true,
+            GetBlobProperties: Reads {
+                route: on(Service::Blob, Resource::Blob, &[Head], "Get Blob Properties", V::V2009_04_14).addresses(SNAPSHOT_OR_VERSION),
+                policy: READ.conditions(C::ETG).lease(LeaseUse::Read),
+                access: READ_BLOB,
+                answer: answers(&[200]).etag(),
             }
 
-            SetBlobProperties {
-                title: "Set Blob Properties", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "properties")],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Write, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_BLOB, status: &[200],
-                returns_etag: true, changes_etag: true, built: true,
+            SetBlobProperties: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Set Blob Properties", V::V2009_04_14)
+                    .marks(&[Is(COMP, "properties")]),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).changes_etag(),
+                access: WRITE_BLOB,
+                answer: answers(&[200]).etag(),
             }
 
-            GetBlobMetadata {
-                title: "Get Blob Metadata", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Get, Head], marks: &[Is(COMP, "metadata")],
-                conditions: C::ETG, rule: Read, lease: LeaseUse::Read, source: false, addresses: SNAPSHOT_OR_VERSION,
-                creates: false, body: Body::None, access: READ_BLOB, status: &[200],
-                returns_etag: true, changes_etag: false, built: true,
+            GetBlobMetadata: Reads {
+                route: on(Service::Blob, Resource::Blob, &[Get, Head], "Get Blob Metadata", V::V2009_04_14)
+                    .marks(&[Is(COMP, "metadata")]).addresses(SNAPSHOT_OR_VERSION),
+                policy: READ.conditions(C::ETG).lease(LeaseUse::Read),
+                access: READ_BLOB,
+                answer: answers(&[200]).etag(),
             }
 
-            SetBlobMetadata {
-                title: "Set Blob Metadata", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "metadata")],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Write, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_BLOB, status: &[200],
-                returns_etag: true, changes_etag: true, built: true,
+            SetBlobMetadata: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Set Blob Metadata", V::V2009_04_14)
+                    .marks(&[Is(COMP, "metadata")]),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).changes_etag().honours_none_match_any(),
+                access: WRITE_BLOB,
+                answer: answers(&[200]).etag(),
             }
 
-            AcquireBlobLease {
-                title: "Lease Blob", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "lease"), Is(LEASE_ACTION, "acquire")],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Manage, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_BLOB, status: &[201],
-                returns_etag: true, changes_etag: false, built: true,
+            AcquireBlobLease: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Lease Blob", V::V2009_04_14)
+                    .marks(&[Is(COMP, "lease"), Is(LEASE_ACTION, "acquire")]),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted(),
+                access: WRITE_BLOB,
+                answer: answers(&[201]).etag(),
             }
 
-            RenewBlobLease {
-                title: "Lease Blob", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "lease"), Is(LEASE_ACTION, "renew")],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Manage, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_BLOB, status: &[200],
-                returns_etag: true, changes_etag: false, built: true,
+            RenewBlobLease: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Lease Blob", V::V2009_04_14)
+                    .marks(&[Is(COMP, "lease"), Is(LEASE_ACTION, "renew")]),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted(),
+                access: WRITE_BLOB,
+                answer: answers(&[200]).etag(),
             }
 
-            ChangeBlobLease {
-                title: "Lease Blob", since: V::V2012_02_12, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "lease"), Is(LEASE_ACTION, "change")],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Manage, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_BLOB, status: &[200],
-                returns_etag: true, changes_etag: false, built: true,
+            ChangeBlobLease: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Lease Blob", V::V2012_02_12)
+                    .marks(&[Is(COMP, "lease"), Is(LEASE_ACTION, "change")]),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted(),
+                access: WRITE_BLOB,
+                answer: answers(&[200]).etag(),
             }
 
-            ReleaseBlobLease {
-                title: "Lease Blob", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "lease"), Is(LEASE_ACTION, "release")],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Manage, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_BLOB, status: &[200],
-                returns_etag: true, changes_etag: false, built: true,
+            ReleaseBlobLease: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Lease Blob", V::V2009_04_14)
+                    .marks(&[Is(COMP, "lease"), Is(LEASE_ACTION, "release")]),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted(),
+                access: WRITE_BLOB,
+                answer: answers(&[200]).etag(),
             }
 
-            BreakBlobLease {
-                title: "Lease Blob", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "lease"), Is(LEASE_ACTION, "break")],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Manage, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: BREAK_BLOB_LEASE, status: &[202],
-                returns_etag: true, changes_etag: false, built: true,
+            BreakBlobLease: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Lease Blob", V::V2009_04_14)
+                    .marks(&[Is(COMP, "lease"), Is(LEASE_ACTION, "break")]),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted(),
+                access: BREAK_BLOB_LEASE,
+                answer: answers(&[202]).etag(),
             }
 
-            SnapshotBlob {
-                title: "Snapshot Blob", since: V::V2009_09_19, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "snapshot")],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Read, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: SNAPSHOT_BLOB, status: &[201],
-                returns_etag: true, changes_etag: false, built: true,
+            SnapshotBlob: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Snapshot Blob", V::V2009_09_19)
+                    .marks(&[Is(COMP, "snapshot")]),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Read),
+                access: SNAPSHOT_BLOB,
+                answer: answers(&[201]).etag(),
             }
 
-            DeleteBlob {
-                title: "Delete Blob", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Delete], marks: &[],
-                conditions: C::ETG.and(C::TIER_TIME), rule: Write, lease: LeaseUse::Write, source: false, addresses: SNAPSHOT_OR_VERSION,
-                creates: false, body: Body::None, access: DELETE_BLOB, status: &[202],
-                returns_etag: false, changes_etag: false, built: true,
+            DeleteBlob: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Delete], "Delete Blob", V::V2009_04_14).addresses(SNAPSHOT_OR_VERSION),
+                policy: WRITE.conditions(C::ETG.and(C::TIER_TIME)).lease(LeaseUse::Write).finds_uncommitted(),
+                access: DELETE_BLOB,
+                answer: answers(&[202]),
             }
 
-            UndeleteBlob {
-                title: "Undelete Blob", since: V::V2017_07_29, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "undelete")],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: true, body: Body::None, access: WRITE_BLOB, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+            UndeleteBlob: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Undelete Blob", V::V2017_07_29)
+                    .marks(&[Is(COMP, "undelete")]),
+                policy: WRITE.creates(),
+                access: WRITE_BLOB,
+                answer: answers(&[200]),
             }
 
-            SetBlobTier {
-                title: "Set Blob Tier", since: V::V2017_04_17, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "tier"), Has(Name::Header("x-ms-access-tier"))],
-                conditions: C::TAGS, rule: Write, lease: LeaseUse::Read, source: false, addresses: SNAPSHOT_OR_VERSION,
-                creates: false, body: Body::None, access: WRITE_BLOB, status: &[200, 202],
-                returns_etag: false, changes_etag: false, built: false,
+            SetBlobTier: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Set Blob Tier", V::V2017_04_17)
+                    .marks(&[Is(COMP, "tier"), Has(Name::Header("x-ms-access-tier"))]).addresses(SNAPSHOT_OR_VERSION),
+                policy: WRITE.conditions(C::TAGS).lease(LeaseUse::Read),
+                access: WRITE_BLOB,
+                answer: answers(&[200, 202]),
             }
 
-            GetBlobTags {
-                title: "Get Blob Tags", since: V::V2019_12_12, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Get], marks: &[Is(COMP, "tags")],
-                conditions: C::TAGS.and(C::BLOB_PREFIXED), rule: Read, lease: LeaseUse::Read, source: false, addresses: SNAPSHOT_OR_VERSION,
-                creates: false, body: Body::None, access: GET_TAGS, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+            GetBlobTags: Reads {
+                route: on(Service::Blob, Resource::Blob, &[Get], "Get Blob Tags", V::V2019_12_12)
+                    .marks(&[Is(COMP, "tags")]).addresses(SNAPSHOT_OR_VERSION),
+                policy: READ.conditions(C::TAGS.and(C::BLOB_PREFIXED)).lease(LeaseUse::Read),
+                access: GET_TAGS,
+                answer: answers(&[200]),
             }
 
-            SetBlobTags {
-                title: "Set Blob Tags", since: V::V2019_12_12, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "tags")],
-                conditions: C::TAGS.and(C::BLOB_PREFIXED), rule: Write, lease: LeaseUse::Write, source: false, addresses: VERSION,
-                creates: false, body: Xml, access: SET_TAGS, status: &[204],
-                returns_etag: false, changes_etag: false, built: false,
+            SetBlobTags: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Set Blob Tags", V::V2019_12_12)
+                    .marks(&[Is(COMP, "tags")]).body(Xml).addresses(VERSION),
+                policy: WRITE.conditions(C::TAGS.and(C::BLOB_PREFIXED)).lease(LeaseUse::Write).lease_since(Feature::LeaseGuardsTags),
+                access: SET_TAGS,
+                answer: answers(&[204]),
             }
 
-            SetBlobExpiry {
-                title: "Set Blob Expiry", since: V::V2020_02_10, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "expiry"), Has(Name::Header("x-ms-expiry-option"))],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::Write, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_BLOB, status: &[200],
-                returns_etag: true, changes_etag: false, built: false,
+            SetBlobExpiry: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Set Blob Expiry", V::V2020_02_10)
+                    .marks(&[Is(COMP, "expiry"), Has(Name::Header("x-ms-expiry-option"))]),
+                policy: WRITE.lease(LeaseUse::Write),
+                access: WRITE_BLOB,
+                answer: answers(&[200]).etag(),
             }
 
-            SetBlobImmutabilityPolicy {
-                title: "Set Blob Immutability Policy", since: V::V2020_06_12, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "immutabilityPolicies")],
-                conditions: C::IF_UNMODIFIED_SINCE, rule: Write, lease: LeaseUse::None, source: false, addresses: SNAPSHOT_OR_VERSION,
-                creates: false, body: Body::None, access: IMMUTABILITY, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+            SetBlobImmutabilityPolicy: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Set Blob Immutability Policy", V::V2020_06_12)
+                    .marks(&[Is(COMP, "immutabilityPolicies")]).addresses(SNAPSHOT_OR_VERSION),
+                policy: WRITE.conditions(C::IF_UNMODIFIED_SINCE),
+                access: IMMUTABILITY,
+                answer: answers(&[200]),
             }
 
-            DeleteBlobImmutabilityPolicy {
-                title: "Delete Blob Immutability Policy", since: V::V2020_06_12, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Delete], marks: &[Is(COMP, "immutabilityPolicies")],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: SNAPSHOT_OR_VERSION,
-                creates: false, body: Body::None, access: IMMUTABILITY, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+            DeleteBlobImmutabilityPolicy: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Delete], "Delete Blob Immutability Policy", V::V2020_06_12)
+                    .marks(&[Is(COMP, "immutabilityPolicies")]).addresses(SNAPSHOT_OR_VERSION),
+                policy: WRITE,
+                access: IMMUTABILITY,
+                answer: answers(&[200]),
             }
 
-            SetBlobLegalHold {
-                title: "Set Blob Legal Hold", since: V::V2020_06_12, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "legalhold"), Has(Name::Header("x-ms-legal-hold"))],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: SNAPSHOT_OR_VERSION,
-                creates: false, body: Body::None, access: IMMUTABILITY, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+            SetBlobLegalHold: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Set Blob Legal Hold", V::V2020_06_12)
+                    .marks(&[Is(COMP, "legalhold"), Has(Name::Header("x-ms-legal-hold"))]).addresses(SNAPSHOT_OR_VERSION),
+                policy: WRITE,
+                access: IMMUTABILITY,
+                answer: answers(&[200]),
             }
 
-            QueryBlobContents {
-                title: "Query Blob Contents", since: V::V2019_12_12, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Post], marks: &[Is(COMP, "query")],
-                conditions: C::ETG, rule: Read, lease: LeaseUse::Read, source: false, addresses: SNAPSHOT,
-                creates: false, body: Xml, access: QUERY_BLOB, status: &[200, 206],
-                returns_etag: true, changes_etag: false, built: false,
+            QueryBlobContents: Reads {
+                route: on(Service::Blob, Resource::Blob, &[Post], "Query Blob Contents", V::V2019_12_12)
+                    .marks(&[Is(COMP, "query")]).body(Xml).addresses(SNAPSHOT),
+                policy: READ.conditions(C::ETG).lease(LeaseUse::Read),
+                access: QUERY_BLOB,
+                answer: answers(&[200, 206]).etag(),
             }
 
-            PutBlock {
-                title: "Put Block", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "block"), Has(query("blockid")), Lacks(COPY_SOURCE)],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::Write, source: false, addresses: BASE,
-                creates: true, body: Bytes, access: CREATE_BLOB, status: &[201],
-                returns_etag: false, changes_etag: false, built: true,
+            PutBlock: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Put Block", V::V2009_04_14)
+                    .marks(&[Is(COMP, "block"), Has(query("blockid")), Lacks(COPY_SOURCE)]).body(Bytes),
+                policy: WRITE.lease(LeaseUse::Write).creates().of_type(BlobType::Block),
+                access: CREATE_BLOB,
+                answer: answers(&[201]),
             }
 
-            PutBlockList {
-                title: "Put Block List", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "blocklist")],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Write, source: false, addresses: BASE,
-                creates: true, body: Xml, access: CREATE_BLOB, status: &[201],
-                returns_etag: true, changes_etag: true, built: true,
+            PutBlockList: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Put Block List", V::V2009_04_14)
+                    .marks(&[Is(COMP, "blocklist")]).body(Xml),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Block),
+                access: CREATE_BLOB,
+                answer: answers(&[201]).etag(),
             }
 
-            GetBlockList {
-                title: "Get Block List", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Get], marks: &[Is(COMP, "blocklist")],
-                conditions: C::TAGS, rule: Read, lease: LeaseUse::Read, source: false, addresses: SNAPSHOT,
-                creates: false, body: Body::None, access: READ_BLOB, status: &[200],
-                returns_etag: true, changes_etag: false, built: true,
+            GetBlockList: Reads {
+                route: on(Service::Blob, Resource::Blob, &[Get], "Get Block List", V::V2009_04_14)
+                    .marks(&[Is(COMP, "blocklist")]).addresses(SNAPSHOT),
+                policy: READ.conditions(C::TAGS).lease(LeaseUse::Read).of_type(BlobType::Block).finds_uncommitted(),
+                access: READ_BLOB,
+                answer: answers(&[200]).etag(),
             }
 
-            PutPage {
-                title: "Put Page", since: V::V2009_09_19, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "page"), Is(PAGE_WRITE, "update"), Lacks(COPY_SOURCE)],
-                conditions: C::ETG.and(C::SEQUENCE), rule: Write, lease: LeaseUse::Write, source: false, addresses: BASE,
-                creates: false, body: Bytes, access: WRITE_BLOB, status: &[201],
-                returns_etag: true, changes_etag: true, built: false,
+            PutPage: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Put Page", V::V2009_09_19)
+                    .marks(&[Is(COMP, "page"), Is(PAGE_WRITE, "update"), Lacks(COPY_SOURCE)]).body(Bytes),
+                policy: WRITE.conditions(C::ETG.and(C::SEQUENCE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Page),
+                access: WRITE_BLOB,
+                answer: answers(&[201]).etag(),
             }
 
-            ClearPages {
-                title: "Put Page", since: V::V2009_09_19, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "page"), Is(PAGE_WRITE, "clear"), Lacks(COPY_SOURCE)],
-                conditions: C::ETG.and(C::SEQUENCE), rule: Write, lease: LeaseUse::Write, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_BLOB, status: &[201],
-                returns_etag: true, changes_etag: true, built: false,
+            ClearPages: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Put Page", V::V2009_09_19)
+                    .marks(&[Is(COMP, "page"), Is(PAGE_WRITE, "clear"), Lacks(COPY_SOURCE)]),
+                policy: WRITE.conditions(C::ETG.and(C::SEQUENCE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Page),
+                access: WRITE_BLOB,
+                answer: answers(&[201]).etag(),
             }
 
-            GetPageRanges {
-                title: "Get Page Ranges", since: V::V2009_09_19, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Get], marks: &[Is(COMP, "pagelist")],
-                conditions: C::ETG, rule: Read, lease: LeaseUse::Read, source: false, addresses: SNAPSHOT,
-                creates: false, body: Body::None, access: READ_BLOB, status: &[200],
-                returns_etag: true, changes_etag: false, built: false,
+            GetPageRanges: Reads {
+                route: on(Service::Blob, Resource::Blob, &[Get], "Get Page Ranges", V::V2009_09_19)
+                    .marks(&[Is(COMP, "pagelist")]).addresses(SNAPSHOT),
+                policy: READ.conditions(C::ETG).lease(LeaseUse::Read).of_type(BlobType::Page),
+                access: READ_BLOB,
+                answer: answers(&[200]).etag(),
             }
 
-            AppendBlock {
-                title: "Append Block", since: V::V2015_02_21, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "appendblock"), Lacks(COPY_SOURCE)],
-                conditions: C::ETG.and(C::APPEND_POSITION).and(C::MAX_SIZE), rule: Write, lease: LeaseUse::Write, source: false, addresses: BASE,
-                creates: false, body: Bytes, access: APPEND_BLOB, status: &[201],
-                returns_etag: true, changes_etag: true, built: false,
+            AppendBlock: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Append Block", V::V2015_02_21)
+                    .marks(&[Is(COMP, "appendblock"), Lacks(COPY_SOURCE)]).body(Bytes),
+                policy: WRITE.conditions(C::ETG.and(C::APPEND_POSITION).and(C::MAX_SIZE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Append),
+                access: APPEND_BLOB,
+                answer: answers(&[201]).etag(),
             }
 
-            AppendBlobSeal {
-                title: "Append Blob Seal", since: V::V2019_12_12, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "seal")],
-                conditions: C::ET.and(C::APPEND_POSITION), rule: Write, lease: LeaseUse::Write, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_BLOB, status: &[200],
-                returns_etag: true, changes_etag: true, built: false,
+            AppendBlobSeal: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Append Blob Seal", V::V2019_12_12)
+                    .marks(&[Is(COMP, "seal")]),
+                policy: WRITE.conditions(C::ET.and(C::APPEND_POSITION)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Append),
+                access: WRITE_BLOB,
+                answer: answers(&[200]).etag(),
             }
         }
     };

@@ -5,68 +5,68 @@ macro_rules! blob_copy_operations {
         $next! {
             $($before)*
 
-            CopyBlob {
-                title: "Copy Blob", since: V::V2009_09_19, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Has(COPY_SOURCE), Not(BLOB_TYPE, "BlockBlob"), Not(REQUIRES_SYNC, "true")],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Write, source: true, addresses: BASE,
-                creates: true, body: Body::None, access: CREATE_BLOB, status: &[202],
-                returns_etag: true, changes_etag: true, built: false,
+            CopyBlob: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Copy Blob", V::V2009_09_19)
+                    .marks(&[Has(COPY_SOURCE), Not(BLOB_TYPE, "BlockBlob"), Not(REQUIRES_SYNC, "true")]),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().needs_infinite_lease().source(Source::Looked).unmet(Unmet::Target),
+                access: CREATE_BLOB,
+                answer: answers(&[202]).etag(),
             }
 
-            CopyBlobFromUrl {
-                title: "Copy Blob From URL", since: V::V2018_11_09, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Has(COPY_SOURCE), Not(BLOB_TYPE, "BlockBlob"), Is(REQUIRES_SYNC, "true")],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Write, source: true, addresses: BASE,
-                creates: true, body: Body::None, access: CREATE_BLOB, status: &[202],
-                returns_etag: true, changes_etag: true, built: false,
+            CopyBlobFromUrl: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Copy Blob From URL", V::V2018_11_09)
+                    .marks(&[Has(COPY_SOURCE), Not(BLOB_TYPE, "BlockBlob"), Is(REQUIRES_SYNC, "true")]),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().source(Source::Fetched).unmet(Unmet::TargetOfMatch),
+                access: CREATE_BLOB,
+                answer: answers(&[202]).etag(),
             }
 
-            PutBlobFromUrl {
-                title: "Put Blob From URL", since: V::V2020_04_08, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Has(COPY_SOURCE), Is(BLOB_TYPE, "BlockBlob")],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::Write, source: true, addresses: BASE,
-                creates: true, body: Body::None, access: CREATE_BLOB, status: &[201],
-                returns_etag: true, changes_etag: true, built: false,
+            PutBlobFromUrl: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Put Blob From URL", V::V2020_04_08)
+                    .marks(&[Has(COPY_SOURCE), Is(BLOB_TYPE, "BlockBlob")]),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Block).source(Source::Fetched).unmet(Unmet::TargetOfMatch),
+                access: CREATE_BLOB,
+                answer: answers(&[201]).etag(),
             }
 
-            AbortCopyBlob {
-                title: "Abort Copy Blob", since: V::V2012_02_12, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "copy"), Has(query("copyid")), Is(Name::Header("x-ms-copy-action"), "abort")],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::Write, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_BLOB, status: &[204],
-                returns_etag: false, changes_etag: false, built: false,
+            AbortCopyBlob: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Abort Copy Blob", V::V2012_02_12)
+                    .marks(&[Is(COMP, "copy"), Has(query("copyid")), Is(Name::Header("x-ms-copy-action"), "abort")]),
+                policy: WRITE.lease(LeaseUse::Write),
+                access: WRITE_BLOB,
+                answer: answers(&[204]),
             }
 
-            IncrementalCopyBlob {
-                title: "Incremental Copy Blob", since: V::V2016_05_31, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "incrementalcopy"), Has(COPY_SOURCE)],
-                conditions: C::ETG, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: true, body: Body::None, access: CREATE_BLOB, status: &[202],
-                returns_etag: true, changes_etag: true, built: false,
+            IncrementalCopyBlob: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Incremental Copy Blob", V::V2016_05_31)
+                    .marks(&[Is(COMP, "incrementalcopy"), Has(COPY_SOURCE)]),
+                policy: WRITE.conditions(C::ETG).creates().changes_etag().of_type(BlobType::Page).unmet(Unmet::TargetOfMatch),
+                access: CREATE_BLOB,
+                answer: answers(&[202]).etag(),
             }
 
-            PutBlockFromUrl {
-                title: "Put Block From URL", since: V::V2018_03_28, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "block"), Has(query("blockid")), Has(COPY_SOURCE)],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::Write, source: true, addresses: BASE,
-                creates: true, body: Body::None, access: CREATE_BLOB, status: &[201],
-                returns_etag: false, changes_etag: false, built: false,
+            PutBlockFromUrl: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Put Block From URL", V::V2018_03_28)
+                    .marks(&[Is(COMP, "block"), Has(query("blockid")), Has(COPY_SOURCE)]),
+                policy: WRITE.lease(LeaseUse::Write).creates().of_type(BlobType::Block).source(Source::Fetched),
+                access: CREATE_BLOB,
+                answer: answers(&[201]),
             }
 
-            PutPageFromUrl {
-                title: "Put Page From URL", since: V::V2018_11_09, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "page"), Is(PAGE_WRITE, "update"), Has(COPY_SOURCE)],
-                conditions: C::ETG.and(C::SEQUENCE), rule: Write, lease: LeaseUse::Write, source: true, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_BLOB, status: &[201],
-                returns_etag: true, changes_etag: true, built: false,
+            PutPageFromUrl: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Put Page From URL", V::V2018_11_09)
+                    .marks(&[Is(COMP, "page"), Is(PAGE_WRITE, "update"), Has(COPY_SOURCE)]),
+                policy: WRITE.conditions(C::ETG.and(C::SEQUENCE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Page).source(Source::FetchedBlindly).unmet(Unmet::TargetOfMatch),
+                access: WRITE_BLOB,
+                answer: answers(&[201]).etag(),
             }
 
-            AppendBlockFromUrl {
-                title: "Append Block From URL", since: V::V2018_11_09, service: Service::Blob, resource: Resource::Blob,
-                methods: &[Put], marks: &[Is(COMP, "appendblock"), Has(COPY_SOURCE)],
-                conditions: C::ETG.and(C::APPEND_POSITION).and(C::MAX_SIZE), rule: Write, lease: LeaseUse::Write, source: true, addresses: BASE,
-                creates: false, body: Body::None, access: APPEND_BLOB, status: &[201],
-                returns_etag: true, changes_etag: true, built: false,
+            AppendBlockFromUrl: Writes {
+                route: on(Service::Blob, Resource::Blob, &[Put], "Append Block From URL", V::V2018_11_09)
+                    .marks(&[Is(COMP, "appendblock"), Has(COPY_SOURCE)]),
+                policy: WRITE.conditions(C::ETG.and(C::APPEND_POSITION).and(C::MAX_SIZE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Append).source(Source::FetchedBlindly),
+                access: APPEND_BLOB,
+                answer: answers(&[201]).etag(),
             }
         }
     };

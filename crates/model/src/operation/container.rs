@@ -5,140 +5,140 @@ macro_rules! container_operations {
         $next! {
             $($before)*
 
-            CreateContainer {
-                title: "Create Container", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Container,
-                methods: &[Put], marks: &[Is(RESTYPE, "container")],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: true, body: Body::None, access: CREATE_CONTAINER, status: &[201],
-                returns_etag: true, changes_etag: true, built: true,
+            CreateContainer: Writes {
+                route: on(Service::Blob, Resource::Container, &[Put], "Create Container", V::V2009_04_14)
+                    .marks(&[Is(RESTYPE, "container")]),
+                policy: WRITE.refuses_other_conditions().creates().changes_etag(),
+                access: CREATE_CONTAINER,
+                answer: answers(&[201]).etag(),
             }
 
-            GetContainerProperties {
-                title: "Get Container Properties", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Container,
-                methods: &[Get, Head], marks: &[Is(RESTYPE, "container")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::Read, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: READ_CONTAINER, status: &[200],
-                returns_etag: true, changes_etag: false, built: true,
+            GetContainerProperties: Reads {
+                route: on(Service::Blob, Resource::Container, &[Get, Head], "Get Container Properties", V::V2009_04_14)
+                    .marks(&[Is(RESTYPE, "container")]),
+                policy: READ.lease(LeaseUse::Read),
+                access: READ_CONTAINER,
+                answer: answers(&[200]).etag(),
             }
 
-            GetContainerMetadata {
-                title: "Get Container Metadata", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Container,
-                methods: &[Get, Head], marks: &[Is(RESTYPE, "container"), Is(COMP, "metadata")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::Read, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: READ_CONTAINER, status: &[200],
-                returns_etag: true, changes_etag: false, built: true,
+            GetContainerMetadata: Reads {
+                route: on(Service::Blob, Resource::Container, &[Get, Head], "Get Container Metadata", V::V2009_04_14)
+                    .marks(&[Is(RESTYPE, "container"), Is(COMP, "metadata")]),
+                policy: READ.lease(LeaseUse::Read),
+                access: READ_CONTAINER,
+                answer: answers(&[200]).etag(),
             }
 
-            SetContainerMetadata {
-                title: "Set Container Metadata", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Container,
-                methods: &[Put], marks: &[Is(RESTYPE, "container"), Is(COMP, "metadata")],
-                conditions: C::IF_MODIFIED_SINCE, rule: Write, lease: LeaseUse::Read, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_CONTAINER, status: &[200],
-                returns_etag: true, changes_etag: true, built: true,
+            SetContainerMetadata: Writes {
+                route: on(Service::Blob, Resource::Container, &[Put], "Set Container Metadata", V::V2009_04_14)
+                    .marks(&[Is(RESTYPE, "container"), Is(COMP, "metadata")]),
+                policy: WRITE.refuses_other_conditions().conditions(C::IF_MODIFIED_SINCE).lease(LeaseUse::Read).changes_etag(),
+                access: WRITE_CONTAINER,
+                answer: answers(&[200]).etag(),
             }
 
-            GetContainerAcl {
-                title: "Get Container ACL", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Container,
-                methods: &[Get, Head], marks: &[Is(RESTYPE, "container"), Is(COMP, "acl")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::Read, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: GET_CONTAINER_ACL, status: &[200],
-                returns_etag: true, changes_etag: false, built: true,
+            GetContainerAcl: Reads {
+                route: on(Service::Blob, Resource::Container, &[Get, Head], "Get Container ACL", V::V2009_04_14)
+                    .marks(&[Is(RESTYPE, "container"), Is(COMP, "acl")]),
+                policy: READ.lease(LeaseUse::Read),
+                access: GET_CONTAINER_ACL,
+                answer: answers(&[200]).etag(),
             }
 
-            SetContainerAcl {
-                title: "Set Container ACL", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Container,
-                methods: &[Put], marks: &[Is(RESTYPE, "container"), Is(COMP, "acl")],
-                conditions: C::T, rule: Write, lease: LeaseUse::Read, source: false, addresses: BASE,
-                creates: false, body: Xml, access: SET_CONTAINER_ACL, status: &[200],
-                returns_etag: true, changes_etag: true, built: true,
+            SetContainerAcl: Writes {
+                route: on(Service::Blob, Resource::Container, &[Put], "Set Container ACL", V::V2009_04_14)
+                    .marks(&[Is(RESTYPE, "container"), Is(COMP, "acl")]).body(Xml),
+                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Read).changes_etag(),
+                access: SET_CONTAINER_ACL,
+                answer: answers(&[200]).etag(),
             }
 
-            DeleteContainer {
-                title: "Delete Container", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Container,
-                methods: &[Delete], marks: &[Is(RESTYPE, "container")],
-                conditions: C::T, rule: Write, lease: LeaseUse::Write, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: DELETE_CONTAINER, status: &[202],
-                returns_etag: false, changes_etag: false, built: true,
+            DeleteContainer: Writes {
+                route: on(Service::Blob, Resource::Container, &[Delete], "Delete Container", V::V2009_04_14)
+                    .marks(&[Is(RESTYPE, "container")]),
+                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Write),
+                access: DELETE_CONTAINER,
+                answer: answers(&[202]),
             }
 
-            AcquireContainerLease {
-                title: "Lease Container", since: V::V2012_02_12, service: Service::Blob, resource: Resource::Container,
-                methods: &[Put], marks: &[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "acquire")],
-                conditions: C::T, rule: Write, lease: LeaseUse::Manage, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_CONTAINER, status: &[201],
-                returns_etag: true, changes_etag: false, built: true,
+            AcquireContainerLease: Writes {
+                route: on(Service::Blob, Resource::Container, &[Put], "Lease Container", V::V2012_02_12)
+                    .marks(&[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "acquire")]),
+                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage),
+                access: WRITE_CONTAINER,
+                answer: answers(&[201]).etag(),
             }
 
-            RenewContainerLease {
-                title: "Lease Container", since: V::V2012_02_12, service: Service::Blob, resource: Resource::Container,
-                methods: &[Put], marks: &[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "renew")],
-                conditions: C::T, rule: Write, lease: LeaseUse::Manage, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_CONTAINER, status: &[200],
-                returns_etag: true, changes_etag: false, built: true,
+            RenewContainerLease: Writes {
+                route: on(Service::Blob, Resource::Container, &[Put], "Lease Container", V::V2012_02_12)
+                    .marks(&[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "renew")]),
+                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage),
+                access: WRITE_CONTAINER,
+                answer: answers(&[200]).etag(),
             }
 
-            ChangeContainerLease {
-                title: "Lease Container", since: V::V2012_02_12, service: Service::Blob, resource: Resource::Container,
-                methods: &[Put], marks: &[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "change")],
-                conditions: C::T, rule: Write, lease: LeaseUse::Manage, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_CONTAINER, status: &[200],
-                returns_etag: true, changes_etag: false, built: true,
+            ChangeContainerLease: Writes {
+                route: on(Service::Blob, Resource::Container, &[Put], "Lease Container", V::V2012_02_12)
+                    .marks(&[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "change")]),
+                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage),
+                access: WRITE_CONTAINER,
+                answer: answers(&[200]).etag(),
             }
 
-            ReleaseContainerLease {
-                title: "Lease Container", since: V::V2012_02_12, service: Service::Blob, resource: Resource::Container,
-                methods: &[Put], marks: &[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "release")],
-                conditions: C::T, rule: Write, lease: LeaseUse::Manage, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_CONTAINER, status: &[200],
-                returns_etag: true, changes_etag: false, built: true,
+            ReleaseContainerLease: Writes {
+                route: on(Service::Blob, Resource::Container, &[Put], "Lease Container", V::V2012_02_12)
+                    .marks(&[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "release")]),
+                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage),
+                access: WRITE_CONTAINER,
+                answer: answers(&[200]).etag(),
             }
 
-            BreakContainerLease {
-                title: "Lease Container", since: V::V2012_02_12, service: Service::Blob, resource: Resource::Container,
-                methods: &[Put], marks: &[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "break")],
-                conditions: C::T, rule: Write, lease: LeaseUse::Manage, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: BREAK_CONTAINER_LEASE, status: &[202],
-                returns_etag: true, changes_etag: false, built: true,
+            BreakContainerLease: Writes {
+                route: on(Service::Blob, Resource::Container, &[Put], "Lease Container", V::V2012_02_12)
+                    .marks(&[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "break")]),
+                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage),
+                access: BREAK_CONTAINER_LEASE,
+                answer: answers(&[202]).etag(),
             }
 
-            RestoreContainer {
-                title: "Restore Container", since: V::V2019_12_12, service: Service::Blob, resource: Resource::Container,
-                methods: &[Put], marks: &[Is(RESTYPE, "container"), Is(COMP, "undelete")],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: true, body: Body::None, access: WRITE_CONTAINER, status: &[201],
-                returns_etag: false, changes_etag: false, built: false,
+            RestoreContainer: Writes {
+                route: on(Service::Blob, Resource::Container, &[Put], "Restore Container", V::V2019_12_12)
+                    .marks(&[Is(RESTYPE, "container"), Is(COMP, "undelete")]),
+                policy: WRITE.refuses_other_conditions().creates(),
+                access: WRITE_CONTAINER,
+                answer: answers(&[201]),
             }
 
-            RenameContainer {
-                title: "Rename Container", since: V::V2020_06_12, service: Service::Blob, resource: Resource::Container,
-                methods: &[Put], marks: &[Is(RESTYPE, "container"), Is(COMP, "rename"), Has(Name::Header("x-ms-source-container-name"))],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: true, body: Body::None, access: WRITE_CONTAINER, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+            RenameContainer: Writes {
+                route: on(Service::Blob, Resource::Container, &[Put], "Rename Container", V::V2020_06_12)
+                    .marks(&[Is(RESTYPE, "container"), Is(COMP, "rename"), Has(Name::Header("x-ms-source-container-name"))]),
+                policy: WRITE.refuses_other_conditions().creates(),
+                access: WRITE_CONTAINER,
+                answer: answers(&[200]),
             }
 
-            ListBlobs {
-                title: "List Blobs", since: V::V2009_04_14, service: Service::Blob, resource: Resource::Container,
-                methods: &[Get], marks: &[Is(RESTYPE, "container"), Is(COMP, "list")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: LIST_BLOBS, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            ListBlobs: Reads {
+                route: on(Service::Blob, Resource::Container, &[Get], "List Blobs", V::V2009_04_14)
+                    .marks(&[Is(RESTYPE, "container"), Is(COMP, "list")]),
+                policy: READ,
+                access: LIST_BLOBS,
+                answer: answers(&[200]),
             }
 
-            FindBlobsByTagsInContainer {
-                title: "Find Blobs by Tags in Container", since: V::V2021_04_10, service: Service::Blob, resource: Resource::Container,
-                methods: &[Get], marks: &[Is(RESTYPE, "container"), Is(COMP, "blobs")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: FIND_BLOBS_IN_CONTAINER, status: &[200],
-                returns_etag: false, changes_etag: false, built: false,
+            FindBlobsByTagsInContainer: Reads {
+                route: on(Service::Blob, Resource::Container, &[Get], "Find Blobs by Tags in Container", V::V2021_04_10)
+                    .marks(&[Is(RESTYPE, "container"), Is(COMP, "blobs")]),
+                policy: READ,
+                access: FIND_BLOBS_IN_CONTAINER,
+                answer: answers(&[200]),
             }
 
-            ContainerBatch {
-                title: "Blob Batch", since: V::V2020_06_12, service: Service::Blob, resource: Resource::Container,
-                methods: &[Post], marks: &[Is(RESTYPE, "container"), Is(COMP, "batch")],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Multipart, access: BATCH, status: &[202],
-                returns_etag: false, changes_etag: false, built: false,
+            ContainerBatch: Writes {
+                route: on(Service::Blob, Resource::Container, &[Post], "Blob Batch", V::V2020_06_12)
+                    .marks(&[Is(RESTYPE, "container"), Is(COMP, "batch")]).body(Multipart),
+                policy: WRITE.refuses_other_conditions(),
+                access: BATCH,
+                answer: answers(&[202]),
             }
         }
     };

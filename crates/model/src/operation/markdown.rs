@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use super::{Body, LeaseUse, Mark, Name, Resource, Row, Rule, Service, rows};
+use super::{Body, LeaseUse, Mark, Name, Op, Resource, Row, Rule, Service, Source, rows};
 use crate::access::{Access, AccountSas, Anonymous, Letters, Rbac, ServiceSas};
 
 const HEAD: &str = "\
 # Operations
 
 Printed from the operation table (`crates/model/src/operation`); do not edit. A test fails when this page is
-stale; `LAZULI_PRINT=1 cargo test -p lazuli-model --test it printed` prints it anew.
+stale; `LAZULI_PRINT=1 cargo test -p lazuli-rest --test it printed` prints it anew.
 
 - **Request**: method, path, query, and the headers that tell the row apart (`!` absent, `\u{2260}` another value).
 - **Conditions**: E If-Match and If-None-Match (M the first alone), T If-Modified-Since and If-Unmodified-Since
@@ -24,7 +24,8 @@ stale; `LAZULI_PRINT=1 cargo test -p lazuli-model --test it printed` prints it a
 - **Built**: no = answered 501 NotImplemented.
 ";
 
-pub fn operations_markdown() -> String {
+/// `is_built` says which operations are carried out.
+pub fn operations_markdown(is_built: impl Fn(Op) -> bool) -> String {
     let mut page = HEAD.to_owned();
     for (title, service) in [("Blob", Service::Blob), ("Queue", Service::Queue), ("Table", Service::Table)] {
         let _ = write!(
@@ -34,38 +35,38 @@ pub fn operations_markdown() -> String {
              |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
         );
         for row in rows(service) {
-            page.push_str(&line(row));
+            page.push_str(&line(row, is_built(row.op)));
         }
     }
     page
 }
 
-fn line(row: &Row) -> String {
-    let statuses: Vec<String> = row.status.iter().map(u16::to_string).collect();
+fn line(row: &Row, is_built: bool) -> String {
+    let statuses: Vec<String> = row.answer.status.iter().map(u16::to_string).collect();
     let cells = [
-        format!("{} (`{}`)", row.title, row.name()),
+        format!("{} (`{}`)", row.route.title, row.name()),
         request(row),
-        row.since.to_string(),
+        row.route.since.to_string(),
         conditions(row),
-        lease(row.lease).to_owned(),
+        lease(row.policy.lease).to_owned(),
         also(row),
-        if row.creates { "yes" } else { "-" }.to_owned(),
-        body(row.body).to_owned(),
+        if row.policy.creates { "yes" } else { "-" }.to_owned(),
+        body(row.route.body).to_owned(),
         statuses.join(", "),
         etag(row).to_owned(),
         sas(&row.access),
         bearer(&row.access),
         anyone(&row.access).to_owned(),
-        if row.built { "yes" } else { "no" }.to_owned(),
+        if is_built { "yes" } else { "no" }.to_owned(),
     ];
     format!("| {} |\n", cells.join(" | "))
 }
 
 fn request(row: &Row) -> String {
-    let methods: Vec<&str> = row.methods.iter().map(|method| method.as_str()).collect();
+    let methods: Vec<&str> = row.route.methods.iter().map(|method| method.as_str()).collect();
     let mut query = Vec::new();
     let mut headers = Vec::new();
-    for mark in row.marks {
+    for mark in row.route.marks {
         let (list, name) = match mark.name() {
             Name::Query(name) => (&mut query, name),
             Name::Header(name) => (&mut headers, name),
@@ -88,7 +89,7 @@ fn request(row: &Row) -> String {
 }
 
 fn path(row: &Row) -> &'static str {
-    match row.resource {
+    match row.route.resource {
         Resource::Any => "*",
         Resource::Account => "/",
         Resource::Container => "/{container}",
@@ -108,9 +109,9 @@ fn path(row: &Row) -> &'static str {
 }
 
 fn conditions(row: &Row) -> String {
-    let source = if row.source { "S" } else { "" };
-    let letters = format!("{}{source}", row.conditions);
-    let rule = match row.rule {
+    let source = if row.policy.source != Source::None { "S" } else { "" };
+    let letters = format!("{}{source}", row.policy.conditions);
+    let rule = match row.policy.rule {
         Rule::Read => "R",
         Rule::Write => "W",
     };
@@ -127,7 +128,7 @@ fn lease(lease: LeaseUse) -> &'static str {
 }
 
 fn also(row: &Row) -> String {
-    match (row.addresses.snapshot, row.addresses.version) {
+    match (row.route.addresses.snapshot, row.route.addresses.version) {
         (true, true) => "S V".into(),
         (true, false) => "S".into(),
         (false, true) => "V".into(),
@@ -146,7 +147,7 @@ fn body(body: Body) -> &'static str {
 }
 
 fn etag(row: &Row) -> &'static str {
-    match (row.returns_etag, row.changes_etag) {
+    match (row.answer.etag, row.policy.changes_etag) {
         (true, true) => "ret new",
         (true, false) => "ret",
         (false, _) => "-",

@@ -15,29 +15,31 @@ mod queue;
 mod table;
 mod conditions;
 mod markdown;
+mod policy_of;
 mod route;
 mod row;
 mod rules;
 
 pub use conditions::Conditions;
 pub use markdown::operations_markdown;
+pub use policy_of::{BlobType, Judged, LeaseUse, Mode, Policy, Reads, Rule, Source, Unmet, Writes};
 pub use route::{allowed, route};
-pub use row::{Addresses, Body, LeaseUse, Mark, Method, Name, Resource, Row, Rule, Service};
+pub use row::{Addresses, Answer, Body, Mark, Method, Name, Resource, Route, Row, Service};
 
 // What the rows below are written with.
 use Body::{Bytes, Json, Multipart, Xml};
 use Conditions as C;
 use Mark::{Has, Is, Lacks, Maybe, Not};
 use Method::{Delete, Get, Head, Merge, Options, Patch, Post, Put};
-use Rule::{Read, Write};
-use row::{BASE, SNAPSHOT, SNAPSHOT_OR_VERSION, VERSION};
+use policy_of::{READ, WRITE};
 use row::{BLOB_TYPE, COMP, COPY_SOURCE, IF_MATCH, LEASE_ACTION, PAGE_WRITE, REQUIRES_SYNC, RESTYPE, query};
+use row::{SNAPSHOT, SNAPSHOT_OR_VERSION, VERSION, answers, on};
 use rules::*;
 
-use crate::version::ApiVersion as V;
+use crate::version::{ApiVersion as V, Feature};
 
 macro_rules! emit {
-    ($($op:ident { $($field:tt)* })*) => {
+    ($($op:ident: $mode:ident { $($field:tt)* })*) => {
         /// One per row of the table.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Op { $($op),* }
@@ -48,6 +50,22 @@ macro_rules! emit {
             pub const fn name(self) -> &'static str {
                 match self { $(Op::$op => stringify!($op)),* }
             }
+        }
+
+        /// The operations of the table as types, for [`Judged`].
+        pub mod policy {
+            $(
+                #[derive(Debug, Clone, Copy)]
+                pub struct $op;
+
+                impl super::Judged for $op {
+                    type Mode = super::$mode;
+
+                    fn policy(self) -> &'static super::Policy {
+                        &super::Op::$op.row().policy
+                    }
+                }
+            )*
         }
 
         /// All rows; those of one service are neighbours, and `Op` is the index.
@@ -74,7 +92,7 @@ pub fn rows(service: Service) -> &'static [Row] {
     const fn span(service: Service) -> (usize, usize) {
         let (mut start, mut end, mut index) = (0, 0, 0);
         while index < TABLE.len() {
-            if TABLE[index].service as u8 == service as u8 {
+            if TABLE[index].route.service as u8 == service as u8 {
                 start = if end == 0 { index } else { start };
                 end = index + 1;
             }

@@ -5,148 +5,143 @@ macro_rules! queue_operations {
         $next! {
             $($before)*
 
-            ListQueues {
-                title: "List Queues", since: V::V2009_04_14, service: Service::Queue, resource: Resource::Account,
-                methods: &[Get], marks: &[Is(COMP, "list")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: LIST_QUEUES, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            ListQueues: Reads {
+                route: on(Service::Queue, Resource::Account, &[Get], "List Queues", V::V2009_04_14)
+                    .marks(&[Is(COMP, "list")]),
+                policy: READ,
+                access: LIST_QUEUES,
+                answer: answers(&[200]),
             }
 
-            SetQueueServiceProperties {
-                title: "Set Queue Service Properties", since: V::V2009_04_14, service: Service::Queue, resource: Resource::Account,
-                methods: &[Put], marks: &[Is(RESTYPE, "service"), Is(COMP, "properties")],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Xml, access: SET_QUEUE_SERVICE, status: &[202],
-                returns_etag: false, changes_etag: false, built: true,
+            SetQueueServiceProperties: Writes {
+                route: on(Service::Queue, Resource::Account, &[Put], "Set Queue Service Properties", V::V2009_04_14)
+                    .marks(&[Is(RESTYPE, "service"), Is(COMP, "properties")]).body(Xml),
+                policy: WRITE,
+                access: SET_QUEUE_SERVICE,
+                answer: answers(&[202]),
             }
 
-            GetQueueServiceProperties {
-                title: "Get Queue Service Properties", since: V::V2009_04_14, service: Service::Queue, resource: Resource::Account,
-                methods: &[Get], marks: &[Is(RESTYPE, "service"), Is(COMP, "properties")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: GET_QUEUE_SERVICE, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetQueueServiceProperties: Reads {
+                route: on(Service::Queue, Resource::Account, &[Get], "Get Queue Service Properties", V::V2009_04_14)
+                    .marks(&[Is(RESTYPE, "service"), Is(COMP, "properties")]),
+                policy: READ,
+                access: GET_QUEUE_SERVICE,
+                answer: answers(&[200]),
             }
 
-            PreflightQueueRequest {
-                title: "Preflight Queue Request", since: V::V2013_08_15, service: Service::Queue, resource: Resource::Any,
-                methods: &[Options], marks: &[],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: PREFLIGHT, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            PreflightQueueRequest: Reads {
+                route: on(Service::Queue, Resource::Any, &[Options], "Preflight Queue Request", V::V2013_08_15),
+                policy: READ,
+                access: PREFLIGHT,
+                answer: answers(&[200]),
             }
 
-            GetQueueServiceStats {
-                title: "Get Queue Service Stats", since: V::V2013_08_15, service: Service::Queue, resource: Resource::Account,
-                methods: &[Get], marks: &[Is(RESTYPE, "service"), Is(COMP, "stats")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: GET_QUEUE_SERVICE, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetQueueServiceStats: Reads {
+                route: on(Service::Queue, Resource::Account, &[Get], "Get Queue Service Stats", V::V2013_08_15)
+                    .marks(&[Is(RESTYPE, "service"), Is(COMP, "stats")]),
+                policy: READ,
+                access: GET_QUEUE_SERVICE,
+                answer: answers(&[200]),
             }
 
-            GetQueueUserDelegationKey {
-                title: "Get User Delegation Key", since: V::V2026_02_06, service: Service::Queue, resource: Resource::Account,
-                methods: &[Post], marks: &[Is(RESTYPE, "service"), Is(COMP, "userdelegationkey")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Xml, access: USER_DELEGATION_KEY, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetQueueUserDelegationKey: Reads {
+                route: on(Service::Queue, Resource::Account, &[Post], "Get User Delegation Key", V::V2026_02_06)
+                    .marks(&[Is(RESTYPE, "service"), Is(COMP, "userdelegationkey")]).body(Xml),
+                policy: READ,
+                access: USER_DELEGATION_KEY,
+                answer: answers(&[200]),
             }
 
-            CreateQueue {
-                title: "Create Queue", since: V::V2009_04_14, service: Service::Queue, resource: Resource::Queue,
-                methods: &[Put], marks: &[],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: true, body: Body::None, access: CREATE_QUEUE, status: &[201, 204],
-                returns_etag: false, changes_etag: false, built: true,
+            CreateQueue: Writes {
+                route: on(Service::Queue, Resource::Queue, &[Put], "Create Queue", V::V2009_04_14),
+                policy: WRITE.creates(),
+                access: CREATE_QUEUE,
+                answer: answers(&[201, 204]),
             }
 
-            DeleteQueue {
-                title: "Delete Queue", since: V::V2009_04_14, service: Service::Queue, resource: Resource::Queue,
-                methods: &[Delete], marks: &[],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: DELETE_QUEUE, status: &[204],
-                returns_etag: false, changes_etag: false, built: true,
+            DeleteQueue: Writes {
+                route: on(Service::Queue, Resource::Queue, &[Delete], "Delete Queue", V::V2009_04_14),
+                policy: WRITE,
+                access: DELETE_QUEUE,
+                answer: answers(&[204]),
             }
 
-            GetQueueMetadata {
-                title: "Get Queue Metadata", since: V::V2009_04_14, service: Service::Queue, resource: Resource::Queue,
-                methods: &[Get, Head], marks: &[Is(COMP, "metadata")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: READ_QUEUE, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetQueueMetadata: Reads {
+                route: on(Service::Queue, Resource::Queue, &[Get, Head], "Get Queue Metadata", V::V2009_04_14)
+                    .marks(&[Is(COMP, "metadata")]),
+                policy: READ,
+                access: READ_QUEUE,
+                answer: answers(&[200]),
             }
 
-            SetQueueMetadata {
-                title: "Set Queue Metadata", since: V::V2009_04_14, service: Service::Queue, resource: Resource::Queue,
-                methods: &[Put], marks: &[Is(COMP, "metadata")],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: WRITE_QUEUE, status: &[204],
-                returns_etag: false, changes_etag: false, built: true,
+            SetQueueMetadata: Writes {
+                route: on(Service::Queue, Resource::Queue, &[Put], "Set Queue Metadata", V::V2009_04_14)
+                    .marks(&[Is(COMP, "metadata")]),
+                policy: WRITE,
+                access: WRITE_QUEUE,
+                answer: answers(&[204]),
             }
 
-            GetQueueAcl {
-                title: "Get Queue ACL", since: V::V2012_02_12, service: Service::Queue, resource: Resource::Queue,
-                methods: &[Get, Head], marks: &[Is(COMP, "acl")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: GET_QUEUE_ACL, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetQueueAcl: Reads {
+                route: on(Service::Queue, Resource::Queue, &[Get, Head], "Get Queue ACL", V::V2012_02_12)
+                    .marks(&[Is(COMP, "acl")]),
+                policy: READ,
+                access: GET_QUEUE_ACL,
+                answer: answers(&[200]),
             }
 
-            SetQueueAcl {
-                title: "Set Queue ACL", since: V::V2012_02_12, service: Service::Queue, resource: Resource::Queue,
-                methods: &[Put], marks: &[Is(COMP, "acl")],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Xml, access: SET_QUEUE_ACL, status: &[204],
-                returns_etag: false, changes_etag: false, built: true,
+            SetQueueAcl: Writes {
+                route: on(Service::Queue, Resource::Queue, &[Put], "Set Queue ACL", V::V2012_02_12)
+                    .marks(&[Is(COMP, "acl")]).body(Xml),
+                policy: WRITE,
+                access: SET_QUEUE_ACL,
+                answer: answers(&[204]),
             }
 
-            PutMessage {
-                title: "Put Message", since: V::V2009_04_14, service: Service::Queue, resource: Resource::Messages,
-                methods: &[Post], marks: &[],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Xml, access: PUT_MESSAGE, status: &[201],
-                returns_etag: false, changes_etag: false, built: true,
+            PutMessage: Writes {
+                route: on(Service::Queue, Resource::Messages, &[Post], "Put Message", V::V2009_04_14).body(Xml),
+                policy: WRITE,
+                access: PUT_MESSAGE,
+                answer: answers(&[201]),
             }
 
-            GetMessages {
-                title: "Get Messages", since: V::V2009_04_14, service: Service::Queue, resource: Resource::Messages,
-                methods: &[Get], marks: &[Not(query("peekonly"), "true")],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: GET_MESSAGES, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetMessages: Writes {
+                route: on(Service::Queue, Resource::Messages, &[Get], "Get Messages", V::V2009_04_14)
+                    .marks(&[Not(query("peekonly"), "true")]),
+                policy: WRITE,
+                access: GET_MESSAGES,
+                answer: answers(&[200]),
             }
 
-            PeekMessages {
-                title: "Peek Messages", since: V::V2009_04_14, service: Service::Queue, resource: Resource::Messages,
-                methods: &[Get], marks: &[Is(query("peekonly"), "true")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: PEEK_MESSAGES, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            PeekMessages: Reads {
+                route: on(Service::Queue, Resource::Messages, &[Get], "Peek Messages", V::V2009_04_14)
+                    .marks(&[Is(query("peekonly"), "true")]),
+                policy: READ,
+                access: PEEK_MESSAGES,
+                answer: answers(&[200]),
             }
 
-            ClearMessages {
-                title: "Clear Messages", since: V::V2009_04_14, service: Service::Queue, resource: Resource::Messages,
-                methods: &[Delete], marks: &[],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: CLEAR_MESSAGES, status: &[204],
-                returns_etag: false, changes_etag: false, built: true,
+            ClearMessages: Writes {
+                route: on(Service::Queue, Resource::Messages, &[Delete], "Clear Messages", V::V2009_04_14),
+                policy: WRITE,
+                access: CLEAR_MESSAGES,
+                answer: answers(&[204]),
             }
 
-            UpdateMessage {
-                title: "Update Message", since: V::V2011_08_18, service: Service::Queue, resource: Resource::Message,
-                methods: &[Put], marks: &[Has(query("popreceipt")), Has(query("visibilitytimeout"))],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Xml, access: UPDATE_MESSAGE, status: &[204],
-                returns_etag: false, changes_etag: false, built: true,
+            UpdateMessage: Writes {
+                route: on(Service::Queue, Resource::Message, &[Put], "Update Message", V::V2011_08_18)
+                    .marks(&[Has(query("popreceipt")), Has(query("visibilitytimeout"))]).body(Xml),
+                policy: WRITE,
+                access: UPDATE_MESSAGE,
+                answer: answers(&[204]),
             }
 
-            DeleteMessage {
-                title: "Delete Message", since: V::V2009_04_14, service: Service::Queue, resource: Resource::Message,
-                methods: &[Delete], marks: &[Has(query("popreceipt"))],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: DELETE_MESSAGE, status: &[204],
-                returns_etag: false, changes_etag: false, built: true,
+            DeleteMessage: Writes {
+                route: on(Service::Queue, Resource::Message, &[Delete], "Delete Message", V::V2009_04_14)
+                    .marks(&[Has(query("popreceipt"))]),
+                policy: WRITE,
+                access: DELETE_MESSAGE,
+                answer: answers(&[204]),
             }
         }
     };

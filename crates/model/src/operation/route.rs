@@ -23,9 +23,11 @@ pub fn route<'r>(
     let dispatched = |row: &&Row| dispatches(row, COMP, comp) && dispatches(row, RESTYPE, restype);
     let candidates = || {
         let here = rows(service).iter().filter(|row| addressed(row, resource));
-        here.filter(|row| row.methods.contains(&method)).filter(dispatched)
+        here.filter(|row| row.route.methods.contains(&method)).filter(dispatched)
     };
-    if let Some(row) = candidates().find(|row| row.marks.iter().all(|mark| mark.fits(value(mark.name())))) {
+    if let Some(row) =
+        candidates().find(|row| row.route.marks.iter().all(|mark| mark.fits(value(mark.name()))))
+    {
         return Ok(row);
     }
     let candidates: Vec<&'static Row> = candidates().collect();
@@ -33,8 +35,8 @@ pub fn route<'r>(
         return Err(unmet(&candidates, &value));
     }
     // The same parameters under another method: the verb is wrong. No such parameters: they are.
-    let mut own = rows(service).iter().filter(|row| row.resource == resource);
-    let known_method = own.clone().any(|row| row.methods.contains(&method));
+    let mut own = rows(service).iter().filter(|row| row.route.resource == resource);
+    let known_method = own.clone().any(|row| row.route.methods.contains(&method));
     if !known_method || own.any(|row| dispatched(&row)) {
         return Err(wrong_method(service));
     }
@@ -44,21 +46,21 @@ pub fn route<'r>(
 /// The methods that a resource knows, for the `Allow` header of a 405.
 pub fn allowed(service: Service, resource: Resource) -> Vec<Method> {
     let known = |method: &Method| {
-        rows(service).iter().any(|row| addressed(row, resource) && row.methods.contains(method))
+        rows(service).iter().any(|row| addressed(row, resource) && row.route.methods.contains(method))
     };
     Method::ALL.into_iter().filter(known).collect()
 }
 
 fn addressed(row: &Row, resource: Resource) -> bool {
-    row.resource == resource || row.resource == Resource::Any
+    row.route.resource == resource || row.route.resource == Resource::Any
 }
 
 /// Whether the row takes this value of `comp` or `restype`; a row that does not mention it wants it absent,
 /// except a row for any resource, which does not care.
 fn dispatches(row: &Row, name: Name, value: Option<&str>) -> bool {
-    let mut marks = row.marks.iter().filter(|mark| mark.name() == name).peekable();
+    let mut marks = row.route.marks.iter().filter(|mark| mark.name() == name).peekable();
     if marks.peek().is_none() {
-        return value.is_none() || row.resource == Resource::Any;
+        return value.is_none() || row.route.resource == Resource::Any;
     }
     marks.all(|mark| mark.fits(value))
 }
@@ -76,7 +78,7 @@ fn wrong_parameters(service: Service, comp: Option<&str>, restype: Option<&str>)
         let Some(value) = value else { continue };
         let known = rows(service)
             .iter()
-            .flat_map(|row| row.marks)
+            .flat_map(|row| row.route.marks)
             .any(|mark| mark.name() == name && mark.fits(Some(value)));
         if !known {
             return Failure::invalid_query(key, value, "");
@@ -92,7 +94,8 @@ fn wrong_parameters(service: Service, comp: Option<&str>, restype: Option<&str>)
 /// A value that no candidate takes is reported first, then what is absent, then values that do not go together.
 fn unmet<'r>(candidates: &[&'static Row], value: &dyn Fn(Name) -> Option<&'r str>) -> Failure {
     let wanted = |mark: &&Mark| matches!(mark, Mark::Is(..) | Mark::OneOf(..) | Mark::Has(_));
-    let marks: Vec<Mark> = candidates.iter().flat_map(|row| row.marks).filter(wanted).copied().collect();
+    let marks: Vec<Mark> =
+        candidates.iter().flat_map(|row| row.route.marks).filter(wanted).copied().collect();
     let unfit: Vec<Mark> = marks.iter().copied().filter(|mark| !mark.fits(value(mark.name()))).collect();
     let strange = |mark: &&Mark| {
         let given = value(mark.name());

@@ -1,6 +1,6 @@
 //! The columns of the operation table.
 
-use super::{Conditions, Op};
+use super::{Op, Policy};
 use crate::access::Access;
 use crate::version::ApiVersion;
 
@@ -141,25 +141,6 @@ pub(super) const fn query(name: &'static str) -> Name {
     Name::Query(name)
 }
 
-/// Which evaluation of conditional headers applies (conditional.md section 2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
-    Read,
-    Write,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeaseUse {
-    /// `x-ms-lease-id` is not looked at.
-    None,
-    /// A lease id that is sent must be right; none is needed.
-    Read,
-    /// The id is needed while the resource is locked.
-    Write,
-    /// The operation acts on the lease itself.
-    Manage,
-}
-
 /// Beside the base blob, what else the operation can be asked of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Addresses {
@@ -184,9 +165,9 @@ pub enum Body {
     Multipart,
 }
 
+/// What tells a request of this operation from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
-    pub op: Op,
+pub struct Route {
     /// The title of the reference page. Pages that describe several requests have several rows.
     pub title: &'static str,
     pub since: ApiVersion,
@@ -194,22 +175,64 @@ pub struct Row {
     pub resource: Resource,
     pub methods: &'static [Method],
     pub marks: &'static [Mark],
-    pub conditions: Conditions,
-    pub rule: Rule,
-    pub lease: LeaseUse,
-    /// Takes `x-ms-source-if-*`.
-    pub source: bool,
     pub addresses: Addresses,
-    /// May act where the target does not exist.
-    pub creates: bool,
     pub body: Body,
-    pub access: Access,
+}
+
+pub(super) const fn on(
+    service: Service,
+    resource: Resource,
+    methods: &'static [Method],
+    title: &'static str,
+    since: ApiVersion,
+) -> Route {
+    Route { title, since, service, resource, methods, marks: &[], addresses: BASE, body: Body::None }
+}
+
+impl Route {
+    pub(super) const fn marks(self, marks: &'static [Mark]) -> Self {
+        Self { marks, ..self }
+    }
+
+    pub(super) const fn addresses(self, addresses: Addresses) -> Self {
+        Self { addresses, ..self }
+    }
+
+    pub(super) const fn body(self, body: Body) -> Self {
+        Self { body, ..self }
+    }
+}
+
+/// What the answer to a request that was carried out looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// The first is the one of an answer that says nothing else.
     pub status: &'static [u16],
-    /// The answer carries ETag (and Last-Modified, except in tables).
-    pub returns_etag: bool,
-    pub changes_etag: bool,
-    /// False: recognised, authorised, and answered 501 NotImplemented.
-    pub built: bool,
+    /// It carries ETag (and Last-Modified, except in tables).
+    pub etag: bool,
+}
+
+pub(super) const fn answers(status: &'static [u16]) -> Answer {
+    Answer { status, etag: false }
+}
+
+impl Answer {
+    pub(super) const fn etag(self) -> Self {
+        Self { etag: true, ..self }
+    }
+
+    pub fn first_status(&self) -> u16 {
+        self.status.first().copied().unwrap_or(200)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    pub op: Op,
+    pub route: Route,
+    pub policy: Policy,
+    pub access: Access,
+    pub answer: Answer,
 }
 
 impl Row {

@@ -5,156 +5,146 @@ macro_rules! table_operations {
         $next! {
             $($before)*
 
-            SetTableServiceProperties {
-                title: "Set Table Service Properties", since: V::V2009_04_14, service: Service::Table, resource: Resource::Account,
-                methods: &[Put], marks: &[Is(RESTYPE, "service"), Is(COMP, "properties")],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Xml, access: SET_TABLE_SERVICE, status: &[202],
-                returns_etag: false, changes_etag: false, built: true,
+            SetTableServiceProperties: Writes {
+                route: on(Service::Table, Resource::Account, &[Put], "Set Table Service Properties", V::V2009_04_14)
+                    .marks(&[Is(RESTYPE, "service"), Is(COMP, "properties")]).body(Xml),
+                policy: WRITE,
+                access: SET_TABLE_SERVICE,
+                answer: answers(&[202]),
             }
 
-            GetTableServiceProperties {
-                title: "Get Table Service Properties", since: V::V2009_04_14, service: Service::Table, resource: Resource::Account,
-                methods: &[Get], marks: &[Is(RESTYPE, "service"), Is(COMP, "properties")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: GET_TABLE_SERVICE, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetTableServiceProperties: Reads {
+                route: on(Service::Table, Resource::Account, &[Get], "Get Table Service Properties", V::V2009_04_14)
+                    .marks(&[Is(RESTYPE, "service"), Is(COMP, "properties")]),
+                policy: READ,
+                access: GET_TABLE_SERVICE,
+                answer: answers(&[200]),
             }
 
-            PreflightTableRequest {
-                title: "Preflight Table Request", since: V::V2013_08_15, service: Service::Table, resource: Resource::Any,
-                methods: &[Options], marks: &[],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: PREFLIGHT, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            PreflightTableRequest: Reads {
+                route: on(Service::Table, Resource::Any, &[Options], "Preflight Table Request", V::V2013_08_15),
+                policy: READ,
+                access: PREFLIGHT,
+                answer: answers(&[200]),
             }
 
-            GetTableServiceStats {
-                title: "Get Table Service Stats", since: V::V2013_08_15, service: Service::Table, resource: Resource::Account,
-                methods: &[Get], marks: &[Is(RESTYPE, "service"), Is(COMP, "stats")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: GET_TABLE_SERVICE, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetTableServiceStats: Reads {
+                route: on(Service::Table, Resource::Account, &[Get], "Get Table Service Stats", V::V2013_08_15)
+                    .marks(&[Is(RESTYPE, "service"), Is(COMP, "stats")]),
+                policy: READ,
+                access: GET_TABLE_SERVICE,
+                answer: answers(&[200]),
             }
 
-            QueryTables {
-                title: "Query Tables", since: V::V2009_04_14, service: Service::Table, resource: Resource::Tables,
-                methods: &[Get], marks: &[],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: QUERY_TABLES, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            QueryTables: Reads {
+                route: on(Service::Table, Resource::Tables, &[Get], "Query Tables", V::V2009_04_14),
+                policy: READ,
+                access: QUERY_TABLES,
+                answer: answers(&[200]),
             }
 
-            CreateTable {
-                title: "Create Table", since: V::V2009_04_14, service: Service::Table, resource: Resource::Tables,
-                methods: &[Post], marks: &[],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: true, body: Json, access: CREATE_TABLE, status: &[201, 204],
-                returns_etag: false, changes_etag: false, built: true,
+            CreateTable: Writes {
+                route: on(Service::Table, Resource::Tables, &[Post], "Create Table", V::V2009_04_14).body(Json),
+                policy: WRITE.creates(),
+                access: CREATE_TABLE,
+                answer: answers(&[201, 204]),
             }
 
-            GetTable {
-                title: "Query Tables", since: V::V2009_04_14, service: Service::Table, resource: Resource::Table,
-                methods: &[Get], marks: &[],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: QUERY_TABLES, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetTable: Reads {
+                route: on(Service::Table, Resource::Table, &[Get], "Query Tables", V::V2009_04_14),
+                policy: READ,
+                access: QUERY_TABLES,
+                answer: answers(&[200]),
             }
 
-            DeleteTable {
-                title: "Delete Table", since: V::V2009_04_14, service: Service::Table, resource: Resource::Table,
-                methods: &[Delete], marks: &[],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: DELETE_TABLE, status: &[204],
-                returns_etag: false, changes_etag: false, built: true,
+            DeleteTable: Writes {
+                route: on(Service::Table, Resource::Table, &[Delete], "Delete Table", V::V2009_04_14),
+                policy: WRITE,
+                access: DELETE_TABLE,
+                answer: answers(&[204]),
             }
 
-            GetTableAcl {
-                title: "Get Table ACL", since: V::V2012_02_12, service: Service::Table, resource: Resource::EntitySet,
-                methods: &[Get, Head], marks: &[Is(COMP, "acl")],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: TABLE_ACL, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            GetTableAcl: Reads {
+                route: on(Service::Table, Resource::EntitySet, &[Get, Head], "Get Table ACL", V::V2012_02_12)
+                    .marks(&[Is(COMP, "acl")]),
+                policy: READ,
+                access: TABLE_ACL,
+                answer: answers(&[200]),
             }
 
-            SetTableAcl {
-                title: "Set Table ACL", since: V::V2012_02_12, service: Service::Table, resource: Resource::EntitySet,
-                methods: &[Put], marks: &[Is(COMP, "acl")],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Xml, access: TABLE_ACL, status: &[204],
-                returns_etag: false, changes_etag: false, built: true,
+            SetTableAcl: Writes {
+                route: on(Service::Table, Resource::EntitySet, &[Put], "Set Table ACL", V::V2012_02_12)
+                    .marks(&[Is(COMP, "acl")]).body(Xml),
+                policy: WRITE,
+                access: TABLE_ACL,
+                answer: answers(&[204]),
             }
 
-            QueryEntities {
-                title: "Query Entities", since: V::V2009_04_14, service: Service::Table, resource: Resource::EntitySet,
-                methods: &[Get], marks: &[],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: QUERY_ENTITIES, status: &[200],
-                returns_etag: false, changes_etag: false, built: true,
+            QueryEntities: Reads {
+                route: on(Service::Table, Resource::EntitySet, &[Get], "Query Entities", V::V2009_04_14),
+                policy: READ,
+                access: QUERY_ENTITIES,
+                answer: answers(&[200]),
             }
 
-            GetEntity {
-                title: "Query Entities", since: V::V2009_04_14, service: Service::Table, resource: Resource::Entity,
-                methods: &[Get], marks: &[],
-                conditions: C::NONE, rule: Read, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: QUERY_ENTITIES, status: &[200],
-                returns_etag: true, changes_etag: false, built: true,
+            GetEntity: Reads {
+                route: on(Service::Table, Resource::Entity, &[Get], "Query Entities", V::V2009_04_14),
+                policy: READ,
+                access: QUERY_ENTITIES,
+                answer: answers(&[200]).etag(),
             }
 
-            InsertEntity {
-                title: "Insert Entity", since: V::V2009_04_14, service: Service::Table, resource: Resource::EntitySet,
-                methods: &[Post], marks: &[],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: true, body: Json, access: INSERT_ENTITY, status: &[201, 204],
-                returns_etag: true, changes_etag: true, built: true,
+            InsertEntity: Writes {
+                route: on(Service::Table, Resource::EntitySet, &[Post], "Insert Entity", V::V2009_04_14).body(Json),
+                policy: WRITE.only_creates().changes_etag(),
+                access: INSERT_ENTITY,
+                answer: answers(&[201, 204]).etag(),
             }
 
-            UpdateEntity {
-                title: "Update Entity", since: V::V2009_04_14, service: Service::Table, resource: Resource::Entity,
-                methods: &[Put], marks: &[Has(IF_MATCH)],
-                conditions: C::IF_MATCH, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Json, access: UPDATE_ENTITY, status: &[204],
-                returns_etag: true, changes_etag: true, built: true,
+            UpdateEntity: Writes {
+                route: on(Service::Table, Resource::Entity, &[Put], "Update Entity", V::V2009_04_14)
+                    .marks(&[Has(IF_MATCH)]).body(Json),
+                policy: WRITE.conditions(C::IF_MATCH).changes_etag(),
+                access: UPDATE_ENTITY,
+                answer: answers(&[204]).etag(),
             }
 
-            MergeEntity {
-                title: "Merge Entity", since: V::V2009_04_14, service: Service::Table, resource: Resource::Entity,
-                methods: &[Patch, Merge], marks: &[Has(IF_MATCH)],
-                conditions: C::IF_MATCH, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Json, access: UPDATE_ENTITY, status: &[204],
-                returns_etag: true, changes_etag: true, built: true,
+            MergeEntity: Writes {
+                route: on(Service::Table, Resource::Entity, &[Patch, Merge], "Merge Entity", V::V2009_04_14)
+                    .marks(&[Has(IF_MATCH)]).body(Json),
+                policy: WRITE.conditions(C::IF_MATCH).changes_etag(),
+                access: UPDATE_ENTITY,
+                answer: answers(&[204]).etag(),
             }
 
-            InsertOrReplaceEntity {
-                title: "Insert Or Replace Entity", since: V::V2011_08_18, service: Service::Table, resource: Resource::Entity,
-                methods: &[Put], marks: &[Lacks(IF_MATCH)],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: true, body: Json, access: UPSERT_ENTITY, status: &[204],
-                returns_etag: true, changes_etag: true, built: true,
+            InsertOrReplaceEntity: Writes {
+                route: on(Service::Table, Resource::Entity, &[Put], "Insert Or Replace Entity", V::V2011_08_18)
+                    .marks(&[Lacks(IF_MATCH)]).body(Json),
+                policy: WRITE.creates().changes_etag(),
+                access: UPSERT_ENTITY,
+                answer: answers(&[204]).etag(),
             }
 
-            InsertOrMergeEntity {
-                title: "Insert Or Merge Entity", since: V::V2011_08_18, service: Service::Table, resource: Resource::Entity,
-                methods: &[Patch, Merge], marks: &[Lacks(IF_MATCH)],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: true, body: Json, access: UPSERT_ENTITY, status: &[204],
-                returns_etag: true, changes_etag: true, built: true,
+            InsertOrMergeEntity: Writes {
+                route: on(Service::Table, Resource::Entity, &[Patch, Merge], "Insert Or Merge Entity", V::V2011_08_18)
+                    .marks(&[Lacks(IF_MATCH)]).body(Json),
+                policy: WRITE.creates().changes_etag(),
+                access: UPSERT_ENTITY,
+                answer: answers(&[204]).etag(),
             }
 
-            DeleteEntity {
-                title: "Delete Entity", since: V::V2009_04_14, service: Service::Table, resource: Resource::Entity,
-                methods: &[Delete], marks: &[],
-                conditions: C::IF_MATCH, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: false, body: Body::None, access: DELETE_ENTITY, status: &[204],
-                returns_etag: false, changes_etag: false, built: true,
+            DeleteEntity: Writes {
+                route: on(Service::Table, Resource::Entity, &[Delete], "Delete Entity", V::V2009_04_14),
+                policy: WRITE.conditions(C::IF_MATCH).needs_match(),
+                access: DELETE_ENTITY,
+                answer: answers(&[204]),
             }
 
-            EntityGroupTransaction {
-                title: "Performing Entity Group Transactions", since: V::V2009_04_14, service: Service::Table, resource: Resource::Batch,
-                methods: &[Post], marks: &[],
-                conditions: C::NONE, rule: Write, lease: LeaseUse::None, source: false, addresses: BASE,
-                creates: true, body: Multipart, access: BATCH, status: &[202],
-                returns_etag: false, changes_etag: false, built: true,
+            EntityGroupTransaction: Writes {
+                route: on(Service::Table, Resource::Batch, &[Post], "Performing Entity Group Transactions", V::V2009_04_14).body(Multipart),
+                policy: WRITE.creates(),
+                access: BATCH,
+                answer: answers(&[202]),
             }
         }
     };

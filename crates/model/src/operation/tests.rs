@@ -12,7 +12,7 @@ fn rows_of_a_service_are_neighbours_and_nobody_is_missing() {
     let services = [Service::Blob, Service::Queue, Service::Table, Service::File, Service::Dfs];
     let mut counted = 0;
     for service in services {
-        assert!(rows(service).iter().all(|row| row.service == service));
+        assert!(rows(service).iter().all(|row| row.route.service == service));
         counted += rows(service).len();
     }
     assert_eq!(counted, all_rows().len());
@@ -26,19 +26,27 @@ fn rows_of_a_service_are_neighbours_and_nobody_is_missing() {
 fn columns_agree_with_each_other() {
     for row in all_rows() {
         let name = row.name();
-        assert!(!row.methods.is_empty() && !row.status.is_empty(), "{name}");
-        assert!(row.status.iter().all(|status| (200..300).contains(status)), "{name}");
-        assert!(!row.changes_etag || row.rule == Write, "{name}: a read changes nothing");
-        assert!(!row.changes_etag || row.returns_etag, "{name}: a new ETag is told");
+        assert!(!row.route.methods.is_empty() && !row.answer.status.is_empty(), "{name}");
+        assert!(row.answer.status.iter().all(|status| (200..300).contains(status)), "{name}");
+        assert!(!row.policy.changes_etag || row.policy.rule == Rule::Write, "{name}: a read changes nothing");
+        assert!(!row.policy.changes_etag || row.answer.etag, "{name}: a new ETag is told");
         assert!(
-            !row.source || row.marks.contains(&Has(COPY_SOURCE)),
+            row.policy.source == Source::None || row.route.marks.contains(&Has(COPY_SOURCE)),
             "{name}: no source without a copy source"
         );
-        assert!(row.lease != LeaseUse::Write || row.rule == Write, "{name}: a read needs no lease id");
-        assert!(!row.addresses.version || row.resource == Resource::Blob, "{name}");
-        assert!(!row.access.create_only || row.creates, "{name}: create-only needs something to create");
         assert!(
-            row.methods.contains(&Head) || !row.title.ends_with("Metadata") || row.rule == Write,
+            row.policy.lease != LeaseUse::Write || row.policy.rule == Rule::Write,
+            "{name}: a read needs no lease id"
+        );
+        assert!(!row.route.addresses.version || row.route.resource == Resource::Blob, "{name}");
+        assert!(
+            !row.access.create_only || row.policy.creates,
+            "{name}: create-only needs something to create"
+        );
+        assert!(
+            row.route.methods.contains(&Head)
+                || !row.route.title.ends_with("Metadata")
+                || row.policy.rule == Rule::Write,
             "{name}"
         );
     }

@@ -141,7 +141,11 @@ fn every_row_has_a_way_in_and_no_open_door() {
         let none = |_: &str| None;
         let anybody = Credential::Anonymous { level: Some(PublicLevel::Container) };
         if judge(row, &anybody, NEWEST, &none, &none).is_ok() {
-            assert!(row.rule == Rule::Read && !row.changes_etag && !row.creates, "{}", row.name());
+            assert!(
+                row.policy.rule == Rule::Read && !row.policy.changes_etag && !row.policy.creates,
+                "{}",
+                row.name()
+            );
         }
         let everything = |_: &str| true;
         let bearer = judge(row, &Credential::Bearer { holds: &everything }, NEWEST, &none, &none).is_ok();

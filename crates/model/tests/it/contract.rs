@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lazuli_model::access::{AccountSas, Anonymous, Rbac, ServiceSas};
-use lazuli_model::operation::{Conditions, LeaseUse, Rule, all_rows};
+use lazuli_model::operation::{Conditions, LeaseUse, Rule, Source, all_rows};
 use lazuli_model::{Method, Op, Resource, Row, Service, rows};
 
 use crate::published::row_of;
@@ -24,10 +24,10 @@ InsertEntity UpdateEntity MergeEntity InsertOrReplaceEntity InsertOrMergeEntity"
 fn what_changes_an_etag() {
     let listed: BTreeSet<&str> = CHANGES_ETAG.split_ascii_whitespace().collect();
     for name in &listed {
-        assert!(row(name).changes_etag, "{name}");
+        assert!(row(name).policy.changes_etag, "{name}");
     }
     for row in all_rows() {
-        assert_eq!(row.changes_etag, listed.contains(row.name()), "{}", row.name());
+        assert_eq!(row.policy.changes_etag, listed.contains(row.name()), "{}", row.name());
     }
 }
 
@@ -60,8 +60,8 @@ fn which_conditions_an_operation_takes() {
         for name in names.split_ascii_whitespace() {
             let row = row(name);
             let dates = match (
-                row.conditions.has(Conditions::IF_MODIFIED_SINCE),
-                row.conditions.has(Conditions::IF_UNMODIFIED_SINCE),
+                row.policy.conditions.has(Conditions::IF_MODIFIED_SINCE),
+                row.policy.conditions.has(Conditions::IF_UNMODIFIED_SINCE),
             ) {
                 (true, true) => "T",
                 (true, false) => "I",
@@ -70,10 +70,10 @@ fn which_conditions_an_operation_takes() {
             };
             let letter = |is: bool, letter| if is { letter } else { "-" };
             let ours = [
-                letter(row.conditions.has(Conditions::E), "E"),
+                letter(row.policy.conditions.has(Conditions::E), "E"),
                 dates,
-                letter(row.conditions.has(Conditions::TAGS), "G"),
-                letter(row.source, "S"),
+                letter(row.policy.conditions.has(Conditions::TAGS), "G"),
+                letter(row.policy.source != Source::None, "S"),
             ];
             assert_eq!(ours.join(" "), letters.trim(), "{name}");
             named.insert(name);
@@ -82,7 +82,7 @@ fn which_conditions_an_operation_takes() {
     // What the table does not name takes none, or the prefixed ones.
     for row in rows(Service::Blob).iter().filter(|row| !named.contains(row.name())) {
         let prefixed = Conditions::TAGS.and(Conditions::BLOB_PREFIXED);
-        assert!(row.conditions.is_empty() || row.conditions == prefixed, "{}", row.name());
+        assert!(row.policy.conditions.is_empty() || row.policy.conditions == prefixed, "{}", row.name());
     }
 }
 
@@ -185,7 +185,7 @@ fn a_service_sas_has_no_power_over_the_whole() {
     let exceptions = [Op::ListBlobs, Op::FindBlobsByTagsInContainer, Op::ContainerBatch, Op::BlobBatch];
     let described = [Op::GetAccountInformation, Op::GetAccountInformationOfContainer];
     let whole = [Resource::Account, Resource::Container, Resource::Tables, Resource::Table];
-    for row in all_rows().iter().filter(|row| whole.contains(&row.resource)) {
+    for row in all_rows().iter().filter(|row| whole.contains(&row.route.resource)) {
         if !exceptions.contains(&row.op) && !described.contains(&row.op) {
             assert_eq!(row.access.service_sas, ServiceSas::Never, "{}", row.name());
         }
@@ -208,9 +208,9 @@ fn since_which_version() {
     }
     for (name, since) in oldest {
         if corrected.contains(&row(name).op) {
-            assert_eq!(row(name).since.as_str(), "2012-02-12", "{name}");
+            assert_eq!(row(name).route.since.as_str(), "2012-02-12", "{name}");
         } else {
-            assert_eq!(row(name).since.as_str(), since, "{name}");
+            assert_eq!(row(name).route.since.as_str(), since, "{name}");
         }
     }
 }
@@ -221,15 +221,16 @@ const R_RULE: &str =
 
 #[test]
 fn reads_are_judged_as_reads() {
-    for row in all_rows().iter().filter(|row| !row.conditions.is_empty()) {
+    for row in all_rows().iter().filter(|row| !row.policy.conditions.is_empty()) {
         let read = R_RULE.split(' ').any(|name| name == row.name());
-        assert_eq!(row.rule == Rule::Read, read, "{}", row.name());
+        assert_eq!(row.policy.rule == Rule::Read, read, "{}", row.name());
     }
     // Without conditions the method tells, but for a Get that takes messages and a Post that only asks.
     let other = [Op::GetMessages, Op::GetUserDelegationKey, Op::GetQueueUserDelegationKey];
-    for row in all_rows().iter().filter(|row| row.conditions.is_empty()) {
-        let asks = row.methods.iter().any(|m| matches!(m, Method::Get | Method::Head | Method::Options));
-        assert_eq!(row.rule == Rule::Read, asks != other.contains(&row.op), "{}", row.name());
+    for row in all_rows().iter().filter(|row| row.policy.conditions.is_empty()) {
+        let asks =
+            row.route.methods.iter().any(|m| matches!(m, Method::Get | Method::Head | Method::Options));
+        assert_eq!(row.policy.rule == Rule::Read, asks != other.contains(&row.op), "{}", row.name());
     }
 }
 
@@ -243,8 +244,13 @@ AppendBlobSeal CopyBlob CopyBlobFromUrl AbortCopyBlob SetBlobTags DeleteContaine
 fn who_needs_the_lease_id() {
     for row in all_rows() {
         let listed = NEEDS_LEASE.split_ascii_whitespace().any(|name| name == row.name());
-        assert_eq!(row.lease == LeaseUse::Write, listed, "{}", row.name());
-        assert_eq!(row.lease == LeaseUse::Manage, row.title.starts_with("Lease "), "{}", row.name());
+        assert_eq!(row.policy.lease == LeaseUse::Write, listed, "{}", row.name());
+        assert_eq!(
+            row.policy.lease == LeaseUse::Manage,
+            row.route.title.starts_with("Lease "),
+            "{}",
+            row.name()
+        );
     }
 }
 
@@ -259,7 +265,7 @@ InsertEntity InsertOrReplaceEntity InsertOrMergeEntity EntityGroupTransaction";
 fn who_may_act_on_what_is_absent() {
     for row in all_rows() {
         let listed = CREATES.split_ascii_whitespace().any(|name| name == row.name());
-        assert_eq!(row.creates, listed, "{}", row.name());
+        assert_eq!(row.policy.creates, listed, "{}", row.name());
     }
 }
 
@@ -287,7 +293,7 @@ fn actions_are_known_and_kept_by_the_right_verbs() {
                     row.name()
                 );
                 assert!(
-                    !action.ends_with("/read") || row.rule == Rule::Read,
+                    !action.ends_with("/read") || row.policy.rule == Rule::Read,
                     "{}: {action} writes",
                     row.name()
                 );

@@ -4,7 +4,6 @@
 mod access;
 mod contract;
 mod errors;
-mod printed;
 mod published;
 mod recorded;
 mod routing;

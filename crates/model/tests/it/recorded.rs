@@ -18,15 +18,20 @@ fn recorded_successes_are_what_the_row_says() {
             .route(service_named(service), resource_named(resource), method)
             .unwrap_or_else(|failure| panic!("{line}: {failure} {:?}", failure.details));
         let status: u16 = status.parse().expect("a status");
-        assert!(row.status.contains(&status), "{line}: {} answers {:?}", row.name(), row.status);
+        assert!(
+            row.answer.status.contains(&status),
+            "{line}: {} answers {:?}",
+            row.name(),
+            row.answer.status
+        );
         if etag == "etag" || !BARE.contains(&row.name()) {
-            assert_eq!(row.returns_etag, etag == "etag", "{line}: {}", row.name());
+            assert_eq!(row.answer.etag, etag == "etag", "{line}: {}", row.name());
         }
         if marks.contains("?snapshot") {
-            assert!(row.addresses.snapshot, "{line}: {}", row.name());
+            assert!(row.route.addresses.snapshot, "{line}: {}", row.name());
         }
         if marks.contains("?versionid") {
-            assert!(row.addresses.version, "{line}: {}", row.name());
+            assert!(row.route.addresses.version, "{line}: {}", row.name());
         }
         lines += 1;
     }

@@ -37,9 +37,9 @@ fn key(name: Name) -> (bool, &'static str) {
 /// Whether the row takes the request, by its marks alone.
 fn takes(row: &Row, values: &Assignment) -> bool {
     let value = |name: Name| values.get(&key(name)).copied().flatten();
-    let silent = |name: Name| row.marks.iter().all(|mark| mark.name() != name);
-    let closed = |name: Name| row.resource == Resource::Any || !silent(name) || value(name).is_none();
-    row.marks.iter().all(|mark| mark.fits(value(mark.name()))) && closed(COMP) && closed(RESTYPE)
+    let silent = |name: Name| row.route.marks.iter().all(|mark| mark.name() != name);
+    let closed = |name: Name| row.route.resource == Resource::Any || !silent(name) || value(name).is_none();
+    row.route.marks.iter().all(|mark| mark.fits(value(mark.name()))) && closed(COMP) && closed(RESTYPE)
 }
 
 /// All values that any mark of these rows asks about, and one that none does, and absence.
@@ -48,7 +48,7 @@ fn domains(rows: &[&'static Row]) -> BTreeMap<(bool, &'static str), BTreeSet<Opt
     for name in [COMP, RESTYPE] {
         domains.insert(key(name), BTreeSet::from([None, Some(STRANGE)]));
     }
-    for mark in rows.iter().flat_map(|row| row.marks) {
+    for mark in rows.iter().flat_map(|row| row.route.marks) {
         let values: &mut BTreeSet<Option<&'static str>> = domains.entry(key(mark.name())).or_default();
         values.extend([None, Some(STRANGE)]);
         match mark {
@@ -74,14 +74,14 @@ fn request(values: &Assignment) -> Request {
 fn each_request(resource: Resource, service: Service, mut visit: impl FnMut(&Assignment, &[&'static Row])) {
     let here: Vec<&'static Row> = rows(service)
         .iter()
-        .filter(|row| row.resource == resource || row.resource == Resource::Any)
+        .filter(|row| row.route.resource == resource || row.route.resource == Resource::Any)
         .collect();
     let comps = domains(&here).remove(&key(COMP)).unwrap_or_default();
     for comp in comps {
         let of_comp: Vec<&'static Row> = here
             .iter()
             .copied()
-            .filter(|row| row.marks.iter().filter(|m| m.name() == COMP).all(|m| m.fits(comp)))
+            .filter(|row| row.route.marks.iter().filter(|m| m.name() == COMP).all(|m| m.fits(comp)))
             .collect();
         let mut assignments = vec![Assignment::from([(key(COMP), comp)])];
         for (name, values) in domains(&of_comp).into_iter().filter(|(name, _)| *name != key(COMP)) {
@@ -111,7 +111,7 @@ fn a_request_has_one_row_or_none_and_every_row_is_reached() {
                 for method in Method::ALL {
                     let takers: Vec<Op> = here
                         .iter()
-                        .filter(|row| row.methods.contains(&method) && takes(row, values))
+                        .filter(|row| row.route.methods.contains(&method) && takes(row, values))
                         .map(|row| row.op)
                         .collect();
                     assert!(takers.len() <= 1, "{method:?} {request:?}: {takers:?}");

@@ -13,7 +13,7 @@ pub async fn lease_blob(call: Call) -> Result<Reply, Failure> {
     let action = decode::lease_action(&call.head, call.row)?;
     let input = LeaseBlob { at: call.blob(), preconditions: call.preconditions()?, action };
     let (stamped, change) = input.execute(&call.services, &call.context, call.row).await.map_err(unwrap)?;
-    let status = call.row.status.first().copied().unwrap_or(200);
+    let status = call.row.answer.status.first().copied().unwrap_or(200);
     Ok(Reply::new(status)
         .etag(stamped.etag, stamped.last_modified)
         .maybe(name::X_MS_LEASE_ID, change.id)

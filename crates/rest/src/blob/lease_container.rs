@@ -13,7 +13,7 @@ pub async fn lease_container(call: Call) -> Result<Reply, Failure> {
     let action = decode::lease_action(&call.head, call.row)?;
     let input = LeaseContainer { container: call.container(), preconditions: call.preconditions()?, action };
     let (stamped, change) = input.execute(&call.services, &call.context, call.row).await.map_err(unwrap)?;
-    let status = call.row.status.first().copied().unwrap_or(200);
+    let status = call.row.answer.status.first().copied().unwrap_or(200);
     Ok(Reply::new(status)
         .etag(stamped.etag, stamped.last_modified)
         .maybe(headers::X_MS_LEASE_ID, change.id)

@@ -1,31 +1,31 @@
 //! The Blob service on the wire, one file an operation: decode, call, encode.
 
-mod create_container;
-mod delete_blob;
-mod delete_container;
-mod get_account_information;
-mod get_blob;
-mod get_blob_service_properties;
-mod get_blob_service_stats;
-mod get_block_list;
-mod get_container_acl;
-mod get_container_properties;
-mod get_user_delegation_key;
-mod lease_blob;
-mod lease_container;
+pub(crate) mod create_container;
+pub(crate) mod delete_blob;
+pub(crate) mod delete_container;
+pub(crate) mod get_account_information;
+pub(crate) mod get_blob;
+pub(crate) mod get_blob_service_properties;
+pub(crate) mod get_blob_service_stats;
+pub(crate) mod get_block_list;
+pub(crate) mod get_container_acl;
+pub(crate) mod get_container_properties;
+pub(crate) mod get_user_delegation_key;
+pub(crate) mod lease_blob;
+pub(crate) mod lease_container;
 pub(crate) mod list;
-mod list_blobs;
-mod list_containers;
-mod properties;
-mod put_blob;
-mod put_block;
-mod put_block_list;
-mod set_blob_metadata;
-mod set_blob_properties;
-mod set_blob_service_properties;
-mod set_container_acl;
-mod set_container_metadata;
-mod snapshot_blob;
+pub(crate) mod list_blobs;
+pub(crate) mod list_containers;
+pub(crate) mod properties;
+pub(crate) mod put_blob;
+pub(crate) mod put_block;
+pub(crate) mod put_block_list;
+pub(crate) mod set_blob_metadata;
+pub(crate) mod set_blob_properties;
+pub(crate) mod set_blob_service_properties;
+pub(crate) mod set_container_acl;
+pub(crate) mod set_container_metadata;
+pub(crate) mod snapshot_blob;
 
 pub(crate) use get_blob_service_stats::get_blob_service_stats;
 pub(crate) use get_user_delegation_key::get_user_delegation_key;
@@ -33,7 +33,7 @@ pub(crate) use get_user_delegation_key::get_user_delegation_key;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::Op;
 
-use crate::call::{Call, Operation};
+use crate::call::Call;
 use crate::reply::Reply;
 
 /// The encryption scope of what has no other.

@@ -1,25 +1,25 @@
 //! The Table service on the wire, one file an operation: decode, call, encode.
 
-mod address;
-mod change_entity;
-mod continuation;
-mod create_table;
-mod delete_table;
-mod entity_group_transaction;
-mod entity_json;
-mod format;
-mod get_table_acl;
-mod insert_entity;
-mod members;
+pub(crate) mod address;
+pub(crate) mod change_entity;
+pub(crate) mod continuation;
+pub(crate) mod create_table;
+pub(crate) mod delete_table;
+pub(crate) mod entity_group_transaction;
+pub(crate) mod entity_json;
+pub(crate) mod format;
+pub(crate) mod get_table_acl;
+pub(crate) mod insert_entity;
+pub(crate) mod members;
 pub mod multipart;
-mod part;
-mod query_entities;
-mod query_tables;
+pub(crate) mod part;
+pub(crate) mod query_entities;
+pub(crate) mod query_tables;
 pub mod read_entity;
-mod scope;
-mod service_properties;
-mod set_table_acl;
-mod tunnel;
+pub(crate) mod scope;
+pub(crate) mod service_properties;
+pub(crate) mod set_table_acl;
+pub(crate) mod tunnel;
 
 pub(crate) use tunnel::method;
 
@@ -27,8 +27,9 @@ use bytes::Bytes;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::Op;
 
-use crate::call::{Call, Operation};
+use crate::call::Call;
 use crate::headers;
+use crate::operations::Handler;
 use crate::reply::Reply;
 
 /// The most that one request may carry, batches too.
@@ -36,39 +37,14 @@ const BODY_LIMIT: usize = 4 * 1024 * 1024;
 /// The longest XML document that is read.
 const XML_LIMIT: usize = 1024 * 1024;
 
-/// From the row of a request to the operation that it means. A refusal tells which preference it would have kept.
-pub async fn dispatch(call: Call) -> Result<Reply, Failure> {
+/// A refusal tells which preference it would have kept.
+pub(crate) async fn preferred(call: Call, handler: Handler) -> Result<Reply, Failure> {
     let prefer = format::Preference::of(&call.head);
-    match act(call).await {
+    match handler(call).await {
         Ok(reply) => Ok(reply),
         Err(failure) if shows_preference(&failure) => Ok(prefer.applied(Reply::refused(failure))),
         Err(failure) => Err(failure),
     }
-}
-
-async fn act(call: Call) -> Result<Reply, Failure> {
-    let operation: Operation = match call.row.op {
-        Op::GetTableServiceProperties => Box::pin(service_properties::get_table_service_properties(call)),
-        Op::SetTableServiceProperties => Box::pin(service_properties::set_table_service_properties(call)),
-        Op::GetTableServiceStats => Box::pin(service_properties::get_table_service_stats(call)),
-        Op::QueryTables => Box::pin(query_tables::query_tables(call)),
-        Op::GetTable => Box::pin(query_tables::get_table(call)),
-        Op::CreateTable => Box::pin(create_table::create_table(call)),
-        Op::DeleteTable => Box::pin(delete_table::delete_table(call)),
-        Op::GetTableAcl => Box::pin(get_table_acl::get_table_acl(call)),
-        Op::SetTableAcl => Box::pin(set_table_acl::set_table_acl(call)),
-        Op::QueryEntities => Box::pin(query_entities::query_entities(call)),
-        Op::GetEntity => Box::pin(query_entities::get_entity(call)),
-        Op::InsertEntity => Box::pin(insert_entity::insert_entity(call)),
-        Op::UpdateEntity
-        | Op::MergeEntity
-        | Op::InsertOrReplaceEntity
-        | Op::InsertOrMergeEntity
-        | Op::DeleteEntity => Box::pin(change_entity::change_entity(call)),
-        Op::EntityGroupTransaction => Box::pin(entity_group_transaction::entity_group_transaction(call)),
-        _ => return Err(ErrorCode::NotImplemented.into()),
-    };
-    operation.await
 }
 
 /// Refused before the request reached the data: such answers have neither Cache-Control nor a preference (recorded).

@@ -58,7 +58,7 @@ impl DeleteBlob {
         let generation = container.fields.generation;
         let found = store::find_snapshot(reader, generation, &self.at.blob, snapshot).await?;
         let row = Op::DeleteBlob.row();
-        let admitted = admit(row, &self.preconditions, Kind::Blob, found, now, context.version)?;
+        let admitted = admit(&row.policy, &self.preconditions, Kind::Blob, found, now, context.version)?;
         let (record, permit) = admitted.into_parts();
         let record = record.ok_or(ErrorCode::BlobNotFound)?;
         let mut plan = Plan::new(());
@@ -81,7 +81,8 @@ impl DeleteBlob {
             None => None,
         };
         let row = Op::DeleteBlob.row();
-        let admitted = admit(row, &self.preconditions, Kind::Blob, place.existing, now, context.version)?;
+        let admitted =
+            admit(&row.policy, &self.preconditions, Kind::Blob, place.existing, now, context.version)?;
         let (existing, permit) = admitted.into_parts();
         let mut plan = Plan::new(());
         let Some(Existing::Blob(mut base)) = existing else {

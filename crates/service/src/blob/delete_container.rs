@@ -24,7 +24,7 @@ impl DeleteContainer {
                 let found = store::find_container(&reader, &context.account, &input.container).await?;
                 let row = Op::DeleteContainer.row();
                 let admitted =
-                    admit(row, &input.preconditions, Kind::Container, found, now, context.version)?;
+                    admit(&row.policy, &input.preconditions, Kind::Container, found, now, context.version)?;
                 let (record, permit) = admitted.into_parts();
                 let record = record.ok_or(ErrorCode::ContainerNotFound)?;
                 let mut plan = Plan::new(());

@@ -44,7 +44,7 @@ impl GetBlobProperties {
             Some(snapshot) => store::find_snapshot(reader, generation, &self.at.blob, snapshot).await?,
             None => store::find_blob(reader, generation, &self.at.blob).await?,
         };
-        let admitted = admit(row, &self.preconditions, Kind::Blob, found, now, context.version)?;
+        let admitted = admit(&row.policy, &self.preconditions, Kind::Blob, found, now, context.version)?;
         let blob = admitted.into_record().ok_or(ErrorCode::BlobNotFound)?;
         check_customer_key(&blob, self.customer_key.as_ref())?;
         Ok(Found { blob, now, snapshot: self.snapshot })

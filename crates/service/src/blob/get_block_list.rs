@@ -51,7 +51,8 @@ impl GetBlockList {
             place.existing = found.map(|blob| Existing::Blob(Box::new(blob)));
         }
         let row = Op::GetBlockList.row();
-        let admitted = admit(row, &self.preconditions, Kind::Blob, place.existing, now, context.version)?;
+        let admitted =
+            admit(&row.policy, &self.preconditions, Kind::Blob, place.existing, now, context.version)?;
         let existing = admitted.into_record().ok_or(ErrorCode::BlobNotFound)?;
         let (mut committed_blob, mut committed) = (None, None);
         if let Existing::Blob(blob) = existing {

@@ -26,7 +26,7 @@ impl GetContainerProperties {
         let reader = services.engine().reader().await?;
         let now = store::now(&reader);
         let found = store::find_container(&reader, &context.account, &self.container).await?;
-        let admitted = admit(row, &self.preconditions, Kind::Container, found, now, context.version)?;
+        let admitted = admit(&row.policy, &self.preconditions, Kind::Container, found, now, context.version)?;
         Ok((admitted.into_record().ok_or(ErrorCode::ContainerNotFound)?, now))
     }
 }

@@ -32,8 +32,14 @@ impl LeaseBlob {
                 let now = store::now(&reader);
                 let place = Place::find(&reader, &context.account, &input.at).await?;
                 let generation = place.generation();
-                let admitted =
-                    admit(row, &input.preconditions, Kind::Blob, place.existing, now, context.version)?;
+                let admitted = admit(
+                    &row.policy,
+                    &input.preconditions,
+                    Kind::Blob,
+                    place.existing,
+                    now,
+                    context.version,
+                )?;
                 let change = admitted.act(&input.action, fresh)?;
                 let (existing, permit) = admitted.into_parts();
                 let existing = existing.ok_or(ErrorCode::BlobNotFound)?;

@@ -32,7 +32,7 @@ impl LeaseContainer {
                 let now = store::now(&reader);
                 let found = store::find_container(&reader, &context.account, &input.container).await?;
                 let admitted =
-                    admit(row, &input.preconditions, Kind::Container, found, now, context.version)?;
+                    admit(&row.policy, &input.preconditions, Kind::Container, found, now, context.version)?;
                 let change = admitted.act(&input.action, fresh)?;
                 let (record, permit) = admitted.into_parts();
                 let mut record = record.ok_or(ErrorCode::ContainerNotFound)?;

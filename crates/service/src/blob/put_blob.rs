@@ -86,7 +86,7 @@ impl PutBlockBlob {
                     Some(Existing::Staged(staged)) => Some(staged.record.clone()),
                     _ => store::find_staged(&reader, generation, &at.blob).await?,
                 };
-                let admitted = admit(row, given, Kind::Blob, place.existing, now, context.version)?;
+                let admitted = admit(&row.policy, given, Kind::Blob, place.existing, now, context.version)?;
                 intact.clone()?;
                 let (existing, permit) = admitted.into_parts();
                 if let Some(Existing::Blob(old)) = &existing {

@@ -66,7 +66,7 @@ impl PutBlock {
                     Some(Existing::Staged(staged)) => Some(staged.record.clone()),
                     _ => store::find_staged(&reader, generation, &at.blob).await?,
                 };
-                let admitted = admit(row, given, Kind::Blob, place.existing, now, context.version)?;
+                let admitted = admit(&row.policy, given, Kind::Blob, place.existing, now, context.version)?;
                 if let Some(Existing::Blob(blob)) = admitted.record() {
                     check_key_of_blocks(blob, customer_key.as_ref())?;
                 }

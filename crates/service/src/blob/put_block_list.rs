@@ -61,7 +61,8 @@ impl PutBlockList {
                     let place = Place::find(&reader, &context.account, at).await?;
                     let generation = place.generation();
                     let staged = store::find_staged(&reader, generation, &at.blob).await?;
-                    let admitted = admit(row, given, Kind::Blob, place.existing, now, context.version)?;
+                    let admitted =
+                        admit(&row.policy, given, Kind::Blob, place.existing, now, context.version)?;
                     let (existing, permit) = admitted.into_parts();
                     if let Some(Existing::Blob(old)) = &existing {
                         refuse_archived(old)?;

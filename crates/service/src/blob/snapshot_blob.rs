@@ -40,8 +40,14 @@ impl SnapshotBlob {
                 let place = Place::find(&reader, &context.account, &input.at).await?;
                 let generation = place.generation();
                 let row = Op::SnapshotBlob.row();
-                let admitted =
-                    admit(row, &input.preconditions, Kind::Blob, place.existing, now, context.version)?;
+                let admitted = admit(
+                    &row.policy,
+                    &input.preconditions,
+                    Kind::Blob,
+                    place.existing,
+                    now,
+                    context.version,
+                )?;
                 let (existing, permit) = admitted.into_parts();
                 let mut base =
                     existing.and_then(|existing| existing.blob()).ok_or(ErrorCode::BlobNotFound)?;

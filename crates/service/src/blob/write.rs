@@ -71,7 +71,7 @@ where
         .run(services.deadline(), |reader| async move {
             let now = store::now(&reader);
             let found = store::find_container(&reader, &context.account, name).await?;
-            let admitted = admit(row, given, Kind::Container, found, now, context.version)?;
+            let admitted = admit(&row.policy, given, Kind::Container, found, now, context.version)?;
             let (record, permit) = admitted.into_parts();
             let mut record = record.ok_or(ErrorCode::ContainerNotFound)?;
             change(&mut record, now);
@@ -101,7 +101,7 @@ where
             let now = store::now(&reader);
             let place = Place::find(&reader, &context.account, at).await?;
             let generation = place.generation();
-            let admitted = admit(row, given, Kind::Blob, place.existing, now, context.version)?;
+            let admitted = admit(&row.policy, given, Kind::Blob, place.existing, now, context.version)?;
             let (existing, permit) = admitted.into_parts();
             let mut record = existing.and_then(|existing| existing.blob()).ok_or(ErrorCode::BlobNotFound)?;
             change(&mut record, now)?;
@@ -123,7 +123,7 @@ pub async fn admit_early(
     let reader = services.engine().reader().await?;
     let now = store::now(&reader);
     let place = Place::find(&reader, &context.account, at).await?;
-    admit(row, given, Kind::Blob, place.existing, now, context.version)?;
+    admit(&row.policy, given, Kind::Blob, place.existing, now, context.version)?;
     Ok(())
 }
 

@@ -329,8 +329,8 @@ fn the_classes_are_all_there_is() {
         .map(named)
         .concat();
     for row in rows(Service::Blob) {
-        assert_eq!(row.conditions.has(Conditions::ET), listed.contains(&row), "{}", row.name());
-        let is_read = row.rule == Rule::Read;
+        assert_eq!(row.policy.conditions.has(Conditions::ET), listed.contains(&row), "{}", row.name());
+        let is_read = row.policy.rule == Rule::Read;
         assert!(!listed.contains(&row) || is_read == named(READS).contains(&row), "{}", row.name());
     }
 }

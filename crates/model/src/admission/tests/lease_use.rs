@@ -114,7 +114,7 @@ fn every_use_of_a_container_in_every_state() {
 fn no_other_operation_looks_at_the_lease() {
     let listed = [WRITES, READS, CONTAINER_DELETE, CONTAINER_OTHERS].map(named).concat();
     for row in rows(Service::Blob) {
-        let is_looking = matches!(row.lease, LeaseUse::Read | LeaseUse::Write);
+        let is_looking = matches!(row.policy.lease, LeaseUse::Read | LeaseUse::Write);
         assert_eq!(is_looking, listed.contains(&row), "{}", row.name());
         if listed.contains(&row) {
             continue;
@@ -164,7 +164,7 @@ fn a_lease_id_where_there_is_no_blob() {
         );
         assert_eq!(outcome(ApiVersion::V2012_02_12), "ok", "{}", row.name());
     }
-    for row in rows(Service::Blob).iter().filter(|row| row.lease == LeaseUse::Manage) {
+    for row in rows(Service::Blob).iter().filter(|row| row.policy.lease == LeaseUse::Manage) {
         for sent in ["id A", "no id"] {
             let wanted = match kind(row) {
                 super::super::Kind::Container => "404 ContainerNotFound",

@@ -64,7 +64,7 @@ impl Subject for Record {
 }
 
 pub(super) fn kind(row: &Row) -> Kind {
-    match row.resource {
+    match row.route.resource {
         Resource::Container => Kind::Container,
         _ => Kind::Blob,
     }
@@ -75,7 +75,7 @@ pub(super) fn admitted(
     given: &Preconditions,
     record: Option<Record>,
 ) -> Result<Admitted<Record>, Failure> {
-    admit(row, given, kind(row), record, now(), NEWEST)
+    admit(&row.policy, given, kind(row), record, now(), NEWEST)
 }
 
 /// "ok" or the failure, in the notation of the tables.
@@ -85,7 +85,7 @@ pub(super) fn outcome(
     record: Option<Record>,
     version: ApiVersion,
 ) -> String {
-    match admit(row, given, kind(row), record, now(), version) {
+    match admit(&row.policy, given, kind(row), record, now(), version) {
         Ok(_) => "ok".to_owned(),
         Err(failure) => printed(&failure),
     }

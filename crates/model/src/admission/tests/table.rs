@@ -46,7 +46,7 @@ fn every_operation_and_every_if_match() {
                 value => Some(EntityMatch::parse(value).expect("well-formed")),
             };
             let record = (existence == "present").then_some(Stored);
-            let outcome = match admit_entity(row(name), given.as_ref(), record, now()) {
+            let outcome = match admit_entity(&row(name).policy, given.as_ref(), record, now()) {
                 Ok(_) => "ok".to_owned(),
                 Err(failure) => printed(&failure),
             };
@@ -58,11 +58,11 @@ fn every_operation_and_every_if_match() {
 #[test]
 fn an_update_never_inserts() {
     for name in ["UpdateEntity", "MergeEntity"] {
-        let outcome = admit_entity::<Stored>(row(name), None, None, now());
+        let outcome = admit_entity::<Stored>(&row(name).policy, None, None, now());
         assert_eq!(printed(&outcome.expect_err("absent")), "404 ResourceNotFound");
     }
     for name in ["InsertOrReplaceEntity", "InsertOrMergeEntity"] {
-        let outcome = admit_entity::<Stored>(row(name), Some(&EntityMatch::Any), None, now());
+        let outcome = admit_entity::<Stored>(&row(name).policy, Some(&EntityMatch::Any), None, now());
         assert_eq!(printed(&outcome.expect_err("absent")), "404 ResourceNotFound");
     }
 }
@@ -88,6 +88,6 @@ fn the_etag_is_the_timestamp() {
     // Opaque: the same moment in another spelling is another ETag.
     let spelled =
         EntityMatch::parse(r#"W/"datetime'2021-03-23T18%3A28%3A39.0494820Z'""#).expect("well-formed");
-    let outcome = admit_entity(row("UpdateEntity"), Some(&spelled), Some(Stored), now());
+    let outcome = admit_entity(&row("UpdateEntity").policy, Some(&spelled), Some(Stored), now());
     assert_eq!(printed(&outcome.expect_err("another")), "412 UpdateConditionNotSatisfied");
 }

@@ -98,7 +98,8 @@ fn what_is_taken_is_judged_and_what_is_not_is_not() {
         for (header, cell) in &line.cells {
             let outcome = outcome(row, &unmet(header), Some(Record::present()), NEWEST);
             let at = format!("{} {header}", line.head);
-            let is_container_write = row.resource == Resource::Container && row.rule == Rule::Write;
+            let is_container_write =
+                row.route.resource == Resource::Container && row.policy.rule == Rule::Write;
             match *cell {
                 "y" => assert!(outcome.ends_with("ConditionNotMet"), "{at}: {outcome}"),
                 // A write to a container does not swallow a header that it will not honour.

@@ -162,7 +162,7 @@ async fn what_is_refused_changes_nothing_and_no_credential_reaches_further_than_
     let mut before = world.look().await;
     let (mut changed_by_owner, mut faults) = (Vec::new(), Vec::new());
     for row in rows(Service::Blob) {
-        for method in row.methods {
+        for method in row.route.methods {
             for named in [Named::Base, Named::Snapshot, Named::Version, Named::Both] {
                 for who in EVERYBODY {
                     let mut asked = request(row, *method, ACCOUNT);
@@ -252,7 +252,7 @@ async fn an_account_that_is_no_longer_configured_is_unknown() {
     let front = Front::new(world.front.services.clone(), without, FrontOptions::default());
     for service in [Service::Blob, Service::Queue, Service::Table] {
         for row in rows(service) {
-            for method in row.methods {
+            for method in row.route.methods {
                 for versioned in [true, false] {
                     let ask = |account: &str| {
                         let mut request = filled(row, request(row, *method, account)).0;

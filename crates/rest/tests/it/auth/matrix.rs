@@ -27,11 +27,11 @@ const FUTURE: &str = "2026-11-02T00:00:00Z";
 
 /// A request that the table routes to the row, one for each of its methods.
 fn requests(row: &Row) -> Vec<Request> {
-    row.methods.iter().map(|method| request(row, *method, ACCOUNT)).collect()
+    row.route.methods.iter().map(|method| request(row, *method, ACCOUNT)).collect()
 }
 
 pub fn request(row: &Row, method: Method, account: &str) -> Request {
-    let path = match (row.service, row.resource) {
+    let path = match (row.route.service, row.route.resource) {
         (Service::Blob, Resource::Any | Resource::Blob) => "/things/dir/thing",
         (Service::Queue, Resource::Any) => "/things/messages",
         (Service::Table, Resource::Any) => "/things()",
@@ -46,8 +46,8 @@ pub fn request(row: &Row, method: Method, account: &str) -> Request {
         (_, Resource::Batch) => "/$batch",
         (service, resource) => panic!("no path for {service:?} {resource:?}"),
     };
-    let mut request = Request::new(row.service, method, &format!("/{account}{path}"));
-    for mark in row.marks {
+    let mut request = Request::new(row.route.service, method, &format!("/{account}{path}"));
+    for mark in row.route.marks {
         let value = match mark {
             Mark::Is(_, value) => value,
             Mark::OneOf(_, values) => values[0],
@@ -134,7 +134,7 @@ fn shared_key() {
                 check(AUTHENTICATION, signed(request.clone().header("x-ms-date", &early)), "not yet");
                 let moved = signed(request.clone());
                 let moved = Request { path: moved.path.replace("/things", "/others"), ..moved };
-                if moved.path != request.path && row.resource != Resource::Table {
+                if moved.path != request.path && row.route.resource != Resource::Table {
                     check(AUTHENTICATION, moved, "wrong resource");
                 }
                 check(UNREADABLE, request.clone().header("authorization", scheme), "malformed");
@@ -148,7 +148,7 @@ fn account_sas() {
     let auth = super::support::auth();
     const LETTERS: &str = "rwdxylacuptfi";
     for (row, rule) in table() {
-        let service = match row.service {
+        let service = match row.route.service {
             Service::Blob => "b",
             Service::Queue => "q",
             Service::Table => "t",
@@ -234,7 +234,7 @@ fn form(service: Service) -> Form {
 fn service_sas() {
     let auth = super::support::auth();
     for (row, rule) in table() {
-        let form = form(row.service);
+        let form = form(row.route.service);
         for request in requests(row) {
             let make = |letters: &str| Token::service(letters).with(form.extra.0, form.extra.1);
             let sign = |token: Token, name: &str| {
@@ -245,7 +245,7 @@ fn service_sas() {
                 assert_eq!(asked, expected, "{} {fault} {token:?}", rule.op);
             };
             let good = |letters: &str| sign(make(letters), "things");
-            let refused = match (row.resource, rule.bearer, rule.service) {
+            let refused = match (row.route.resource, rule.bearer, rule.service) {
                 (Resource::Account, ..) | (_, "only", _) => Some(AUTHENTICATION),
                 (.., "-") => Some(NEVER),
                 _ => None,
@@ -287,7 +287,7 @@ fn service_sas_of_another_service() {
     let auth = super::support::auth();
     for (row, rule) in table() {
         for other in [Service::Blob, Service::Queue, Service::Table] {
-            if other == row.service {
+            if other == row.route.service {
                 continue;
             }
             let form = form(other);
@@ -309,8 +309,8 @@ fn user_delegation_sas() {
     const QUEUE: &str = "sp st se resource skoid sktid skt ske sks skv skdutid sduoid sip spr sv";
     let auth = super::support::auth();
     for (row, rule) in table() {
-        let form = form(row.service);
-        let fields = if row.service == Service::Blob { UD_BLOB_SAS } else { QUEUE };
+        let form = form(row.route.service);
+        let fields = if row.route.service == Service::Blob { UD_BLOB_SAS } else { QUEUE };
         for request in requests(row) {
             let holder =
                 Claims { object_id: Some("o".into()), tenant_id: Some("t".into()), ..Claims::default() };
@@ -333,7 +333,7 @@ fn user_delegation_sas() {
                 let asked = ask(&auth, row, &token.on(request.clone()), None);
                 assert_eq!(asked, expected, "{} {fault} {token:?}", rule.op);
             };
-            let refused = match (row.service, row.resource, rule.bearer, rule.service) {
+            let refused = match (row.route.service, row.route.resource, rule.bearer, rule.service) {
                 (Service::Table, ..) | (_, Resource::Account, ..) | (_, _, "only", _) => Some(AUTHENTICATION),
                 (.., "-") => Some(NEVER),
                 _ => None,
@@ -445,7 +445,7 @@ fn secondary() {
     for (row, rule) in table() {
         let reads_by_post =
             matches!(rule.op, "QueryBlobContents" | "GetUserDelegationKey" | "GetQueueUserDelegationKey");
-        for method in row.methods {
+        for method in row.route.methods {
             let reads = match method {
                 Method::Get | Method::Head | Method::Options => rule.op != "GetMessages",
                 _ => reads_by_post,

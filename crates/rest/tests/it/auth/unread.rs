@@ -21,7 +21,7 @@ fn signed(request: Request) -> Request {
 }
 
 fn asked(row: &Row) -> (Request, &'static str) {
-    filled(row, request(row, row.methods[0], ACCOUNT))
+    filled(row, request(row, row.route.methods[0], ACCOUNT))
 }
 
 async fn refused(world: &World, request: Request, body: &str) -> (Answer, bool) {
@@ -31,8 +31,9 @@ async fn refused(world: &World, request: Request, body: &str) -> (Answer, bool) 
 }
 
 fn built() -> impl Iterator<Item = &'static Row> {
-    let skipped =
-        |row: &&Row| row.built && row.op != Op::GetUserDelegationKey && row.methods[0] != Method::Options;
+    let skipped = |row: &&Row| {
+        row.built && row.op != Op::GetUserDelegationKey && row.route.methods[0] != Method::Options
+    };
     rows(Service::Blob).iter().filter(skipped)
 }
 
@@ -83,7 +84,7 @@ async fn a_condition_that_cannot_be_read_on_any_operation() {
     ];
     let mut faults = Vec::new();
     for row in built() {
-        for (name, value, _) in unreadable.iter().filter(|(.., taken)| row.conditions.has(*taken)) {
+        for (name, value, _) in unreadable.iter().filter(|(.., taken)| row.policy.conditions.has(*taken)) {
             let (request, body) = asked(row);
             let (answer, unchanged) = refused(&world, request.header(name, value), body).await;
             if answer.said() != BAD || !unchanged {

@@ -1,0 +1,95 @@
+//! From the row of a request to the code that carries it out. The match has an arm for every operation of the table:
+//! one without does not compile.
+
+use lazuli_model::operation::Op;
+
+use crate::call::{Call, Operation};
+use crate::{blob, cors, queue, table};
+
+/// Decodes, acts and encodes.
+pub(crate) type Handler = fn(Call) -> Operation;
+
+macro_rules! handlers {
+    ($($($op:ident)|+ => $path:path,)* not built: $($unbuilt:ident),* $(,)?) => {
+        /// The operation's code; `None` for what is recognised and answered 501.
+        pub(crate) fn handler(op: Op) -> Option<Handler> {
+            match op {
+                $($(Op::$op)|+ => Some(|call| Box::pin($path(call))),)*
+                $(Op::$unbuilt)|* => None,
+            }
+        }
+    };
+}
+
+handlers! {
+    // Blob.
+    ListContainers => blob::list_containers::list_containers,
+    GetBlobServiceProperties => blob::get_blob_service_properties::get_blob_service_properties,
+    SetBlobServiceProperties => blob::set_blob_service_properties::set_blob_service_properties,
+    GetBlobServiceStats => blob::get_blob_service_stats::get_blob_service_stats,
+    GetAccountInformation | GetAccountInformationOfContainer | GetAccountInformationOfBlob => blob::get_account_information::get_account_information,
+    GetUserDelegationKey => blob::get_user_delegation_key::get_user_delegation_key,
+    CreateContainer => blob::create_container::create_container,
+    GetContainerProperties => blob::get_container_properties::get_container_properties,
+    GetContainerMetadata => blob::get_container_properties::get_container_metadata,
+    SetContainerMetadata => blob::set_container_metadata::set_container_metadata,
+    GetContainerAcl => blob::get_container_acl::get_container_acl,
+    SetContainerAcl => blob::set_container_acl::set_container_acl,
+    AcquireContainerLease | RenewContainerLease | ChangeContainerLease | ReleaseContainerLease | BreakContainerLease => blob::lease_container::lease_container,
+    DeleteContainer => blob::delete_container::delete_container,
+    ListBlobs => blob::list_blobs::list_blobs,
+    PutBlockBlob => blob::put_blob::put_block_blob,
+    GetBlob => blob::get_blob::get_blob,
+    GetBlobProperties => blob::get_blob::get_blob_properties,
+    GetBlobMetadata => blob::get_blob::get_blob_metadata,
+    SetBlobProperties => blob::set_blob_properties::set_blob_properties,
+    SetBlobMetadata => blob::set_blob_metadata::set_blob_metadata,
+    AcquireBlobLease | RenewBlobLease | ChangeBlobLease | ReleaseBlobLease | BreakBlobLease => blob::lease_blob::lease_blob,
+    DeleteBlob => blob::delete_blob::delete_blob,
+    SnapshotBlob => blob::snapshot_blob::snapshot_blob,
+    PutBlock => blob::put_block::put_block,
+    PutBlockList => blob::put_block_list::put_block_list,
+    GetBlockList => blob::get_block_list::get_block_list,
+    // Queue.
+    ListQueues => queue::list_queues::list_queues,
+    GetQueueServiceProperties => queue::get_queue_service_properties::get_queue_service_properties,
+    SetQueueServiceProperties => queue::set_queue_service_properties::set_queue_service_properties,
+    GetQueueServiceStats => queue::get_queue_service_stats,
+    GetQueueUserDelegationKey => blob::get_user_delegation_key,
+    CreateQueue => queue::create_queue::create_queue,
+    DeleteQueue => queue::delete_queue::delete_queue,
+    GetQueueMetadata => queue::get_queue_metadata::get_queue_metadata,
+    SetQueueMetadata => queue::set_queue_metadata::set_queue_metadata,
+    GetQueueAcl => queue::get_queue_acl::get_queue_acl,
+    SetQueueAcl => queue::set_queue_acl::set_queue_acl,
+    PutMessage => queue::put_message::put_message,
+    GetMessages => queue::get_messages::get_messages,
+    PeekMessages => queue::peek_messages::peek_messages,
+    ClearMessages => queue::clear_messages::clear_messages,
+    UpdateMessage => queue::update_message::update_message,
+    DeleteMessage => queue::delete_message::delete_message,
+    // Table.
+    GetTableServiceProperties => table::service_properties::get_table_service_properties,
+    SetTableServiceProperties => table::service_properties::set_table_service_properties,
+    GetTableServiceStats => table::service_properties::get_table_service_stats,
+    QueryTables => table::query_tables::query_tables,
+    GetTable => table::query_tables::get_table,
+    CreateTable => table::create_table::create_table,
+    DeleteTable => table::delete_table::delete_table,
+    GetTableAcl => table::get_table_acl::get_table_acl,
+    SetTableAcl => table::set_table_acl::set_table_acl,
+    QueryEntities => table::query_entities::query_entities,
+    GetEntity => table::query_entities::get_entity,
+    InsertEntity => table::insert_entity::insert_entity,
+    UpdateEntity | MergeEntity | InsertOrReplaceEntity | InsertOrMergeEntity | DeleteEntity => table::change_entity::change_entity,
+    EntityGroupTransaction => table::entity_group_transaction::entity_group_transaction,
+    // Every service.
+    PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
+    not built:
+    BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, PutPageBlob, PutAppendBlob, UndeleteBlob, SetBlobTier, GetBlobTags, SetBlobTags, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, AppendBlock, AppendBlobSeal, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
+}
+
+/// Whether an operation is carried out, or recognised and answered 501.
+pub fn is_built(op: Op) -> bool {
+    handler(op).is_some()
+}
