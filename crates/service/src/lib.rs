@@ -7,6 +7,7 @@ pub mod download;
 pub mod fault;
 pub mod key;
 pub mod manifest;
+pub mod pace;
 pub mod pins;
 pub mod queue;
 pub mod record;
@@ -70,6 +71,15 @@ impl Services {
             stage_counts: blob::StageCounts::default(),
             hands: queue::Hands::default(),
         }))
+    }
+
+    /// Work that cannot be cut into slices: done on this thread when it is small, else by a worker.
+    pub async fn work<T: Send + 'static>(
+        &self,
+        size: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Answer<T> {
+        self.0.workers.run(size, work).await
     }
 
     pub fn engine(&self) -> &Engine {

@@ -21,7 +21,32 @@ impl Default for Workers {
     }
 }
 
+/// What is done on the thread that asks: it takes less time than asking another one.
+const SMALL: usize = 64 * 1024;
+
 impl Workers {
+    /// Work that cannot be cut into slices, such as reading a large document; `size` is about the bytes that it looks
+    /// at. The turn goes with the work: a client that leaves does not make room for more of it.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        size: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Answer<T> {
+        if size <= SMALL {
+            return Ok(work());
+        }
+        let turn = Arc::clone(&self.0).acquire_owned().await;
+        let done = spawn_blocking(move || {
+            let _turn = turn;
+            work()
+        });
+        match done.await {
+            Ok(done) => Ok(done),
+            Err(failed) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
+            Err(_) => Err(ENDED.into()),
+        }
+    }
+
     /// Hashes a chunk, if asked to, while it is being written.
     pub async fn write(
         &self,
