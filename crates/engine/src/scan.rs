@@ -11,7 +11,8 @@ use crate::txn::{LookPage, Looks, Scan, ScanPage, SkipItem, SkipPage, SkipScan, 
 const STEPS_BEFORE_SEEK: usize = 4;
 
 pub(crate) fn scan(snapshot: &Snapshot, scan: &Scan) -> Result<ScanPage, EngineError> {
-    let LookPage { items, next } = look(snapshot, scan, Looks { rows: usize::MAX, bytes: usize::MAX }, &mut |_, _| true)?;
+    let LookPage { items, next } =
+        look(snapshot, scan, Looks { rows: usize::MAX, bytes: usize::MAX }, &mut |_, _| true)?;
     Ok(ScanPage { items, more: next.is_some() })
 }
 

@@ -120,8 +120,7 @@ async fn looks_keep_what_is_wanted_and_say_where_they_stopped(place: Place) {
         let kept: Vec<_> = page.items.iter().map(|(key, _)| text(key)).collect();
         (kept.join(" "), seen, page.next.as_ref().map(text))
     };
-    let looked =
-        async |scan: Scan, rows: usize| by_bytes(scan, Looks { rows, bytes: usize::MAX }).await;
+    let looked = async |scan: Scan, rows: usize| by_bytes(scan, Looks { rows, bytes: usize::MAX }).await;
     let next = |name: &str| Some(name.to_owned());
     let page = |kept: &str, seen: &str, next| (kept.to_owned(), seen.to_owned(), next);
     assert_eq!(looked(all(""), 100).await, page("b1 d1 f1 ~1", "abcdef~", None));
