@@ -157,7 +157,7 @@ features! {
     CopySourceAuthorization V2020_10_02
     /// `ses` in the SAS strings.
     SasEncryptionScope V2020_12_06
-    TableBearerTokens V2020_12_06
+    TableAuthenticationChallenge V2020_12_06
     /// List Blobs writes names that XML cannot hold as `<Name Encoded="true">`.
     EncodedNames V2021_02_12
     PageRangePaging V2021_06_08
