@@ -31,12 +31,17 @@ pub struct Request<'a> {
     pub body: &'a [u8],
 }
 
+pub fn is_multipart(content_type: &str) -> bool {
+    let media = content_type.split(';').next().unwrap_or_default();
+    media.trim().eq_ignore_ascii_case("multipart/mixed")
+}
+
 /// The boundary of a multipart content type.
 pub fn boundary(content_type: &str) -> Option<&str> {
-    let mut parts = content_type.split(';').map(str::trim);
-    if !parts.next()?.eq_ignore_ascii_case("multipart/mixed") {
+    if !is_multipart(content_type) {
         return None;
     }
+    let mut parts = content_type.split(';').skip(1).map(str::trim);
     let parameter = |part: &str| part.get(..9).is_some_and(|name| name.eq_ignore_ascii_case("boundary="));
     let value = parts.find(|part| parameter(part))?.get(9..)?.trim_matches('"');
     (!value.is_empty() && value.len() <= 200).then_some(value)
