@@ -8,4 +8,5 @@ mod rules;
 mod sas;
 mod shared_key;
 mod support;
+mod table_range;
 mod vectors;

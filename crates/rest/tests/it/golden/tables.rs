@@ -1,5 +1,9 @@
 //! What answers about tables may take, whatever is asked.
 
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
 use super::client::{Answer, Client, Request};
 
 const HOST: &str = "host: devstoreaccount1.table.localhost:10002";
@@ -129,4 +133,48 @@ async fn an_empty_changeset_is_answered_by_one() {
     assert_eq!(close, format!("{open}--"));
     let boundary = content_type.strip_prefix("Content-Type: multipart/mixed; boundary=").unwrap();
     assert_eq!(inner, format!("--{boundary}--"));
+}
+
+/// How often an answer gave way. A body that is there and a refusal before anything is stored wait for nothing else.
+async fn turns(client: &Client, text: &str) -> (u16, usize) {
+    let mut answer = pin!(send(client, text));
+    let mut turns = 0;
+    let answer = poll_fn(|context| match answer.as_mut().poll(context) {
+        Poll::Ready(answer) => Poll::Ready(answer),
+        Poll::Pending => {
+            turns += 1;
+            Poll::Pending
+        }
+    })
+    .await;
+    (answer.status, turns)
+}
+
+/// A large document is not read on the lane.
+#[tokio::test]
+async fn a_large_document_is_read_elsewhere() {
+    let client = filled(1, "x").await;
+    for (length, elsewhere) in [(1_000, false), (1_000_000, true)] {
+        // An array is no value.
+        let document =
+            format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"v\":[\"{}\"]}}", "x".repeat(length));
+        let insert = format!("POST /Many\n{HOST}\ncontent-type: application/json\n\n{document}");
+        let (status, given) = turns(&client, &insert).await;
+        assert_eq!((status, given > 0), (400, elsewhere), "{length}");
+        let part = format!("--c\nContent-Type: application/http\n\nPOST /Many HTTP/1.1\n\n{document}\n--c--");
+        let batch = format!("--b\nContent-Type: multipart/mixed; boundary=c\n\n{part}\n--b--");
+        let batch = format!("POST /$batch\n{HOST}\ncontent-type: multipart/mixed; boundary=b\n\n{batch}");
+        let (status, given) = turns(&client, &batch).await;
+        assert_eq!((status, given > 0), (202, elsewhere), "{length}");
+    }
+}
+
+/// Nor is a page of them written in one go.
+#[tokio::test]
+async fn a_large_page_gives_way_while_it_is_written() {
+    let client = filled(300, &"y".repeat(10_000)).await;
+    let (status, given) = turns(&client, &format!("GET /Many()\n{HOST}")).await;
+    // Once for each quarter of a megabyte that is looked at, and again for as much that is written.
+    assert_eq!(status, 200);
+    assert!(given >= 2 * 300 * 10_000 / (256 * 1024), "{given}");
 }
