@@ -38,6 +38,6 @@ pub use host::Host;
 pub use key::{Key, KeyRange, Value};
 pub use reader::Reader;
 pub use txn::{
-    ChunkId, Commit, Entry, Expect, LookPage, Outcome, Plan, Scan, ScanPage, SkipItem, SkipPage, SkipScan,
-    Stamp, Ticks, Txn, TxnId, Version, Write, caps,
+    ChunkId, Commit, Entry, Expect, LookPage, Looks, Outcome, Plan, Scan, ScanPage, SkipItem, SkipPage,
+    SkipScan, Stamp, Ticks, Txn, TxnId, Version, Write, caps,
 };

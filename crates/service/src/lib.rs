@@ -7,6 +7,7 @@ pub mod download;
 pub mod fault;
 pub mod key;
 pub mod manifest;
+pub mod pace;
 pub mod queue;
 pub mod readers;
 pub mod record;
@@ -77,6 +78,15 @@ impl Services {
             upkeep: upkeep::Counters::default(),
             hands: queue::Hands::default(),
         }))
+    }
+
+    /// Work that cannot be cut into slices: done on this thread when it is small, else by a worker.
+    pub async fn work<T: Send + 'static>(
+        &self,
+        size: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Answer<T> {
+        self.0.workers.run(size, work).await
     }
 
     pub fn engine(&self) -> &Engine {

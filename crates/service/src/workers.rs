@@ -21,7 +21,32 @@ impl Default for Workers {
     }
 }
 
+/// What is done on the thread that asks: it takes less time than asking another one.
+const SMALL: usize = 64 * 1024;
+
 impl Workers {
+    /// Work that cannot be cut into slices, such as reading a large document; `size` is about the bytes that it looks
+    /// at. The turn goes with the work: a client that leaves does not make room for more of it.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        size: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Answer<T> {
+        if size <= SMALL {
+            return Ok(work());
+        }
+        let turn = Arc::clone(&self.0).acquire_owned().await;
+        let done = spawn_blocking(move || {
+            let _turn = turn;
+            work()
+        });
+        match done.await {
+            Ok(done) => Ok(done),
+            Err(failed) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
+            Err(_) => Err(ENDED.into()),
+        }
+    }
+
     /// Hashes a chunk, if asked to, while it is being written.
     pub async fn write(
         &self,
@@ -58,4 +83,39 @@ async fn write(extents: &Extents, parts: Vec<Bytes>) -> Result<Written, EngineEr
     }
     let (extents, runtime) = (extents.clone(), tokio::runtime::Handle::current());
     spawn_blocking(move || runtime.block_on(extents.write_parts(parts))).await.map_err(|_| ENDED)?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn large_work_is_done_by_another_thread_and_small_work_here() {
+        let workers = Workers::default();
+        let here = thread::current().id();
+        assert_eq!(workers.run(SMALL, || thread::current().id()).await.ok(), Some(here));
+        assert_ne!(workers.run(SMALL + 1, || thread::current().id()).await.ok(), Some(here));
+    }
+
+    /// Also when those who asked are gone.
+    #[tokio::test]
+    async fn no_more_goes_on_at_once_than_there_are_turns() {
+        let workers = Workers::default();
+        let turns = workers.0.available_permits();
+        let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        for _ in 0..turns * 8 {
+            let (now, most) = (Arc::clone(&now), Arc::clone(&most));
+            let work = move || {
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                thread::sleep(std::time::Duration::from_millis(20));
+                now.fetch_sub(1, Ordering::SeqCst);
+            };
+            let left = std::time::Duration::from_millis(1);
+            let _ = tokio::time::timeout(left, workers.run(SMALL + 1, work)).await;
+        }
+        assert!((1..=turns).contains(&most.load(Ordering::SeqCst)));
+    }
 }

@@ -17,10 +17,12 @@ mod query_entities;
 mod query_tables;
 pub mod read_entity;
 mod scope;
+pub mod select;
 mod service_properties;
 mod set_table_acl;
 mod tunnel;
 
+pub(crate) use format::Level;
 pub(crate) use tunnel::method;
 
 use bytes::Bytes;
@@ -38,10 +40,10 @@ const XML_LIMIT: usize = 1024 * 1024;
 
 /// From the row of a request to the operation that it means. A refusal tells which preference it would have kept.
 pub async fn dispatch(call: Call) -> Result<Reply, Failure> {
-    let prefer = format::Preference::of(&call.head);
+    let (prefer, op) = (format::Preference::of(&call.head), call.row.op);
     match act(call).await {
         Ok(reply) => Ok(reply),
-        Err(failure) if shows_preference(&failure) => Ok(prefer.applied(Reply::refused(failure))),
+        Err(failure) if !is_early(&failure, Some(op)) => Ok(prefer.applied(Reply::refused(failure))),
         Err(failure) => Err(failure),
     }
 }
@@ -81,10 +83,6 @@ pub(crate) fn is_early(failure: &Failure, op: Option<Op>) -> bool {
         ErrorCode::InvalidResourceName | ErrorCode::OutOfRangeInput => op != Some(Op::CreateTable),
         _ => false,
     }
-}
-
-fn shows_preference(failure: &Failure) -> bool {
-    !is_early(failure, None)
 }
 
 /// What every answer about data carries.
