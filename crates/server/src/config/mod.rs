@@ -74,6 +74,8 @@ pub struct Config {
     pub test_clock: bool,
     pub seeds: Vec<Seed>,
     pub max_connections: usize,
+    /// In bytes a second; zero is none.
+    pub least_download_rate: u64,
     pub log: LogConfig,
     /// Told once at start: settings that are accepted and do nothing, or that deserve a warning.
     pub remarks: Vec<String>,

@@ -67,6 +67,7 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
         test_clock: settings.test_clock.unwrap_or(false),
         seeds,
         max_connections: settings.max_connections.unwrap_or(MAX_CONNECTIONS).max(1),
+        least_download_rate: settings.least_download_rate.unwrap_or(crate::net::LEAST_RATE),
         log,
     })
 }

@@ -3,11 +3,13 @@
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::limits::{PRESSURE_HEAD, PRESSURE_IDLE};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Between requests: may be kept for long, and may be closed when room is short.
     Idle,
-    /// Some bytes of a request's head have come, not all.
+    /// Some bytes of a TLS handshake or of a request's head have come, not all.
     Head,
     /// A request is being answered.
     Request,
@@ -46,8 +48,13 @@ impl Activity {
         self.start + Duration::from_millis(self.since.load(Ordering::Relaxed))
     }
 
+    /// When room is short, this connection makes room: it has been idle for a while, or does not finish what it began.
+    pub fn gives_way(&self) -> bool {
+        self.has_been(Phase::Idle, PRESSURE_IDLE) || self.has_been(Phase::Head, PRESSURE_HEAD)
+    }
+
     /// In this phase for so long already.
-    pub fn has_been(&self, phase: Phase, least: Duration) -> bool {
+    fn has_been(&self, phase: Phase, least: Duration) -> bool {
         self.phase() == phase && self.since().elapsed() >= least
     }
 }

@@ -4,13 +4,17 @@ mod accept;
 mod activity;
 mod body;
 mod connection;
+mod cuts;
 mod guarded;
 mod lanes;
 mod limits;
+mod opening;
+mod pace;
+mod stream;
 pub mod tls;
 
 pub use accept::{Acceptor, Bound, bind};
 pub use body::Finished;
 pub use connection::{Answering, Peer, Settings as ConnectionSettings};
 pub use lanes::Lanes;
-pub use limits::connection_limit;
+pub use limits::{LEAST_RATE, connection_limit};
