@@ -2,6 +2,7 @@
 
 pub mod blob;
 pub mod body;
+pub mod budget;
 pub mod content;
 pub mod download;
 pub mod fault;
@@ -51,7 +52,7 @@ pub struct Services(Arc<Inner>);
 struct Inner {
     engine: Engine,
     options: ServiceOptions,
-    budget: upload::Budget,
+    budget: budget::Budget,
     workers: workers::Workers,
     pins: pins::Pins,
     stage_counts: blob::StageCounts,
@@ -60,7 +61,7 @@ struct Inner {
 
 impl Services {
     pub fn new(engine: Engine, options: ServiceOptions) -> Self {
-        let budget = upload::Budget::new(options.upload_memory);
+        let budget = budget::Budget::new(options.upload_memory);
         Self(Arc::new(Inner {
             engine,
             options,
@@ -80,7 +81,7 @@ impl Services {
         &self.0.options
     }
 
-    pub(crate) fn budget(&self) -> &upload::Budget {
+    pub(crate) fn budget(&self) -> &budget::Budget {
         &self.0.budget
     }
 

@@ -1,10 +1,11 @@
 //! Work on large bodies, off the threads that answer requests. Only so much of it goes on at once: two hundred
 //! uploads are two hundred runnable threads otherwise, and a small request waits until each had its turn.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use lazuli_engine::{EngineError, Extents, Written};
+use lazuli_engine::{ChunkId, EngineError, Extents, Written};
 use md5::{Digest, Md5};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -44,6 +45,22 @@ impl Workers {
             None => None,
         };
         Ok((written?, md5))
+    }
+
+    /// Writes parts of other chunks as one.
+    pub async fn rewrite(&self, extents: Extents, parts: Vec<(ChunkId, Range<u32>)>) -> Answer<Written> {
+        let _turn = self.0.acquire().await.ok();
+        let runtime = tokio::runtime::Handle::current();
+        let work = move || {
+            runtime.block_on(async {
+                let mut bytes = Vec::with_capacity(parts.len());
+                for (chunk, range) in parts {
+                    bytes.push(extents.read(chunk, range).await?);
+                }
+                extents.write_parts(bytes).await
+            })
+        };
+        Ok(spawn_blocking(work).await.map_err(|_| ENDED)??)
     }
 }
 

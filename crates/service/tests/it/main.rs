@@ -5,3 +5,4 @@
 mod contents;
 mod queue;
 mod support;
+mod uploads;
