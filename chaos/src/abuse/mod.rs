@@ -7,6 +7,8 @@ pub mod heads;
 pub mod lengths;
 pub mod memory;
 pub mod slow;
+pub mod stalled;
+pub mod unread;
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

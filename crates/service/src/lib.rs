@@ -8,6 +8,7 @@ pub mod download;
 pub mod fault;
 pub mod key;
 pub mod manifest;
+pub mod outgoing;
 pub mod pins;
 pub mod queue;
 pub mod record;
@@ -35,13 +36,19 @@ pub use lazuli_engine::crc64;
 pub struct ServiceOptions {
     /// Memory that bodies on their way to the extents may take together.
     pub upload_memory: usize,
+    /// Memory that answers on their way to their clients may take together.
+    pub answer_memory: usize,
     /// How long one request may go on trying to commit.
     pub commit_patience: Duration,
 }
 
 impl Default for ServiceOptions {
     fn default() -> Self {
-        Self { upload_memory: 32 * 1024 * 1024, commit_patience: Duration::from_secs(30) }
+        Self {
+            upload_memory: 32 * 1024 * 1024,
+            answer_memory: 64 * 1024 * 1024,
+            commit_patience: Duration::from_secs(30),
+        }
     }
 }
 
@@ -53,6 +60,7 @@ struct Inner {
     engine: Engine,
     options: ServiceOptions,
     budget: budget::Budget,
+    outgoing: outgoing::Outgoing,
     workers: workers::Workers,
     pins: pins::Pins,
     stage_counts: blob::StageCounts,
@@ -62,10 +70,12 @@ struct Inner {
 impl Services {
     pub fn new(engine: Engine, options: ServiceOptions) -> Self {
         let budget = budget::Budget::new(options.upload_memory);
+        let outgoing = outgoing::Outgoing::new(options.answer_memory);
         Self(Arc::new(Inner {
             engine,
             options,
             budget,
+            outgoing,
             workers: workers::Workers::default(),
             pins: pins::Pins::default(),
             stage_counts: blob::StageCounts::default(),
@@ -83,6 +93,10 @@ impl Services {
 
     pub(crate) fn budget(&self) -> &budget::Budget {
         &self.0.budget
+    }
+
+    pub fn outgoing(&self) -> &outgoing::Outgoing {
+        &self.0.outgoing
     }
 
     pub(crate) fn workers(&self) -> &workers::Workers {

@@ -59,6 +59,7 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
     let start_from = head.query("startFrom");
     let shown =
         Shown { metadata: includes("metadata"), tags: includes("tags"), tag_count: call.grant.may_read_tags };
+    let page = call.services.outgoing().page();
     let input = ListBlobs {
         container: call.container(),
         prefix: head.query("prefix").unwrap_or_default().to_owned(),
@@ -66,29 +67,37 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
         marker: marker.transpose()?,
         start_from: start_from.map(str::to_owned),
         max_results: decode::max_results(head, LIST_LIMIT)? as usize,
+        max_bytes: Some(page.bytes),
         snapshots: includes("snapshots"),
         uncommitted: includes("uncommittedblobs"),
     };
     let list = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::xml(200, document(&call, &list, &shown)))
+    Ok(Reply::xml(200, document(&call, &list, &shown, page.bytes)).within(page.share))
 }
 
-fn document(call: &Call, list: &BlobList, shown: &Shown) -> String {
+/// The page ends where it reaches `most` bytes, and the next one goes on there.
+fn document(call: &Call, list: &BlobList, shown: &Shown, most: usize) -> String {
     let mut writer = Writer::new();
     let endpoint = call.service_endpoint();
     let container = call.head.target.container.as_str();
     writer.open_with("EnumerationResults", &[("ServiceEndpoint", &endpoint), ("ContainerName", container)]);
     asked(&mut writer, &call.head, &["prefix", "marker", "maxresults", "delimiter"]);
+    let mut next = list.next.clone();
     if list.items.is_empty() {
         writer.empty("Blobs");
     } else {
         writer.open("Blobs");
-        for item in &list.items {
+        let last = list.items.len() - 1;
+        for (at, item) in list.items.iter().enumerate() {
             entry(&mut writer, item, list.now, shown);
+            if writer.len() >= most && at < last {
+                next = Some(item.position());
+                break;
+            }
         }
         writer.close("Blobs");
     }
-    writer.element("NextMarker", &list.next.as_ref().map(Position::encode).unwrap_or_default());
+    writer.element("NextMarker", &next.as_ref().map(Position::encode).unwrap_or_default());
     writer.close("EnumerationResults");
     writer.finish()
 }
