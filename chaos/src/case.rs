@@ -53,6 +53,7 @@ cases! {
     "memory", "200 uploads of 100 MiB at once in 256 MiB of memory", true, abuse::memory::run;
     "stalled", "32 uploads whose senders stall, and a large one beside them", true, abuse::stalled::run;
     "unread", "300 answers that are not read: memory stays bounded, others get their lists", true, abuse::unread::run;
+    "neighbours", "small reads beside requests that take long to compute", true, abuse::neighbours::run;
     "disk-full", "the disk runs full, and is freed again", true, abuse::disk::run;
 }
 

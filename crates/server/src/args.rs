@@ -172,6 +172,8 @@ settings! {
         /// Bytes a second that a client must take of its answers, judged over two minutes of waiting for it; 0 for no
         /// limit [default: 16384].
         least_download_rate: u64, "leastDownloadRate", "BYTES", "LAZULI_LEAST_DOWNLOAD_RATE";
+        /// MiB of memory for answers that their clients have not taken yet [default: 64].
+        answer_memory: usize, "answerMemory", "MIB", "LAZULI_ANSWER_MEMORY";
         /// Form of the log [default: text].
         log_format: LogFormat, "logFormat", "FORMAT", "LAZULI_LOG_FORMAT";
     }

@@ -1,4 +1,4 @@
-//! Work on large bodies, off the threads that answer requests. Only so much of it goes on at once: two hundred
+//! Work on large bodies and long lists, off the threads that answer requests. Only so much of it goes on at once: two hundred
 //! uploads are two hundred runnable threads otherwise, and a small request waits until each had its turn.
 
 use std::ops::Range;
@@ -10,17 +10,25 @@ use md5::{Digest, Md5};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
+use crate::Services;
 use crate::fault::Answer;
 
 #[derive(Clone)]
-pub(crate) struct Workers(Arc<Semaphore>);
+pub(crate) struct Workers {
+    writing: Arc<Semaphore>,
+    /// Apart from the writes, which wait for the disk.
+    computing: Arc<Semaphore>,
+}
 
 impl Default for Workers {
     fn default() -> Self {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        Self(Arc::new(Semaphore::new(cores.max(2))))
+        let cores = std::thread::available_parallelism().map_or(2, usize::from).max(2);
+        Self { writing: Arc::new(Semaphore::new(cores)), computing: Arc::new(Semaphore::new(cores)) }
     }
 }
+
+/// Work over this many bytes is done where the request is: a change of threads costs about as much.
+const SMALL_WORK: usize = 32 * 1024;
 
 impl Workers {
     /// Hashes a chunk, if asked to, while it is being written.
@@ -31,7 +39,7 @@ impl Workers {
         md5: Option<Md5>,
     ) -> Answer<(Written, Option<Md5>)> {
         // Never closed.
-        let _turn = self.0.acquire().await.ok();
+        let _turn = self.writing.acquire().await.ok();
         let hashing = md5.map(|mut md5| {
             let parts = parts.clone();
             spawn_blocking(move || {
@@ -49,7 +57,7 @@ impl Workers {
 
     /// Writes parts of other chunks as one.
     pub async fn rewrite(&self, extents: Extents, parts: Vec<(ChunkId, Range<u32>)>) -> Answer<Written> {
-        let _turn = self.0.acquire().await.ok();
+        let _turn = self.writing.acquire().await.ok();
         let runtime = tokio::runtime::Handle::current();
         let work = move || {
             runtime.block_on(async {
@@ -61,6 +69,34 @@ impl Workers {
             })
         };
         Ok(spawn_blocking(work).await.map_err(|_| ENDED)??)
+    }
+}
+
+impl Services {
+    /// Does what takes long to compute on another thread than that of the request, whose lane others share.
+    pub async fn aside<F>(&self, work: F) -> Answer<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let _turn = self.workers().computing.acquire().await.ok();
+        let runtime = tokio::runtime::Handle::current();
+        match spawn_blocking(move || runtime.block_on(work)).await {
+            Ok(done) => Ok(done),
+            Err(ended) => match ended.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(ENDED.into()),
+            },
+        }
+    }
+
+    /// The same for work over so many bytes, when these are many.
+    pub async fn compute<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Answer<T> {
+        if bytes <= SMALL_WORK { Ok(work()) } else { self.aside(async move { work() }).await }
     }
 }
 

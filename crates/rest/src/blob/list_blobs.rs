@@ -10,7 +10,7 @@ use lazuli_service::blob::{BlobList, BlobListItem, ListBlobs};
 use lazuli_service::record::blob::{BlobRecord, BlobType, Tier};
 use lazuli_service::shared::marker::Position;
 
-use super::list::{LIST_LIMIT, asked, metadata, text};
+use super::list::{FEW, LIST_LIMIT, asked, metadata, text};
 use crate::call::Call;
 use crate::decode;
 use crate::front::unwrap;
@@ -71,8 +71,19 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
         snapshots: includes("snapshots"),
         uncommitted: includes("uncommittedblobs"),
     };
-    let list = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::xml(200, document(&call, &list, &shown, page.bytes)).within(page.share))
+    let few = ListBlobs { max_results: input.max_results.min(FEW), ..input.clone() };
+    let list = few.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let text = if list.next.is_none() || input.max_results <= FEW {
+        document(&call, &list, &shown, page.bytes)
+    } else {
+        let services = call.services.clone();
+        let building = services.aside(async move {
+            let list = input.execute(&call.services, &call.context).await?;
+            Ok(document(&call, &list, &shown, page.bytes))
+        });
+        building.await.and_then(|built| built).map_err(unwrap)?
+    };
+    Ok(Reply::xml(200, text).within(page.share))
 }
 
 /// The page ends where it reaches `most` bytes, and the next one goes on there.

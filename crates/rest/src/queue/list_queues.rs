@@ -5,7 +5,7 @@ use lazuli_service::queue::{ListQueues, QueueList};
 use lazuli_service::shared::marker::Position;
 
 use super::uncached;
-use crate::blob::list::{LIST_LIMIT, asked, metadata};
+use crate::blob::list::{FEW, LIST_LIMIT, asked, metadata};
 use crate::call::Call;
 use crate::decode;
 use crate::front::unwrap;
@@ -23,8 +23,19 @@ pub async fn list_queues(call: Call) -> Result<Reply, Failure> {
         max_results: decode::max_results(head, LIST_LIMIT)? as usize,
         max_bytes: Some(page.bytes),
     };
-    let list = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(uncached(Reply::xml(200, document(&call, &list, with_metadata, page.bytes)).within(page.share)))
+    let few = ListQueues { max_results: input.max_results.min(FEW), ..input.clone() };
+    let list = few.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let text = if list.next.is_none() || input.max_results <= FEW {
+        document(&call, &list, with_metadata, page.bytes)
+    } else {
+        let services = call.services.clone();
+        let building = services.aside(async move {
+            let list = input.execute(&call.services, &call.context).await?;
+            Ok(document(&call, &list, with_metadata, page.bytes))
+        });
+        building.await.and_then(|built| built).map_err(unwrap)?
+    };
+    Ok(uncached(Reply::xml(200, text).within(page.share)))
 }
 
 /// The page ends where it reaches `most` bytes, and the next one goes on there.

@@ -3,7 +3,10 @@
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
+
 use super::limits::{PRESSURE_HEAD, PRESSURE_IDLE};
+use super::line_ends::{Judged, LineEnds};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -22,11 +25,18 @@ pub struct Activity {
     phase: AtomicU8,
     /// When the phase began, in milliseconds since `start`.
     since: AtomicU64,
+    /// The socket and the requests of a connection are of one task: never waited for.
+    line_ends: Mutex<LineEnds>,
 }
 
 impl Activity {
     pub fn new() -> Self {
-        Self { start: Instant::now(), phase: AtomicU8::new(Phase::Idle as u8), since: AtomicU64::new(0) }
+        Self {
+            start: Instant::now(),
+            phase: AtomicU8::new(Phase::Idle as u8),
+            since: AtomicU64::new(0),
+            line_ends: Mutex::default(),
+        }
     }
 
     pub fn phase(&self) -> Phase {
@@ -41,6 +51,17 @@ impl Activity {
         let elapsed = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.since.store(elapsed, Ordering::Relaxed);
         self.phase.store(phase as u8, Ordering::Relaxed);
+    }
+
+    /// These bytes were read.
+    pub fn read(&self, bytes: &[u8]) {
+        self.line_ends.lock().read(bytes);
+    }
+
+    /// A request's head was parsed; `length` of its body, where the head tells.
+    pub fn request(&self, length: Option<u64>) -> Judged {
+        self.enter(Phase::Request);
+        self.line_ends.lock().request(length)
     }
 
     /// When the present phase began.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response, header};
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -26,6 +26,7 @@ use super::guarded::{Guarded, Patience};
 use super::limits::{MAX_BUFFER, MAX_HEAD, MAX_HEADERS};
 use super::opening::{Unopened, open};
 use super::stream::Stream;
+use super::well_formed::malformed;
 
 /// What all connections are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,14 +91,22 @@ pub async fn serve<A: Answering>(
     let peer = Peer { address, secure: matches!(stream, Stream::Tls(_)) };
     let patience = Patience { keep_alive: settings.keep_alive, least_rate: settings.least_rate };
     let guarded = Guarded::new(stream, activity.clone(), patience, cuts.clone());
-    let service = service_fn(|request: Request<Incoming>| {
-        activity.enter(Phase::Request);
+    let service = service_fn(|mut request: Request<Incoming>| {
+        let judged = activity.request(body_length(&request));
+        let malformed = malformed(&request, judged.bare_line_feed);
+        let last = judged.last || malformed.is_some();
+        if let Some(malformed) = malformed {
+            request.extensions_mut().insert(malformed);
+        }
         let started = Instant::now();
         // hyper keeps room for this future as long as the connection lasts: idle ones must not pay for it.
         let answer = Box::pin(settings.answering.answer(&peer, request));
         let activity = activity.clone();
         async move {
-            let (response, done) = answer.await;
+            let (mut response, done) = answer.await;
+            if last {
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
             Ok::<_, Infallible>(response.map(|body| Tracked::new(body, activity, started, done)))
         }
     });
@@ -141,4 +150,12 @@ pub async fn serve<A: Answering>(
             }
         }
     }
+}
+
+/// How long the request's body is, when its head says so.
+fn body_length(request: &Request<Incoming>) -> Option<u64> {
+    if request.headers().contains_key(header::TRANSFER_ENCODING) {
+        return None;
+    }
+    request.body().size_hint().exact()
 }

@@ -96,8 +96,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
         let before = buffer.filled().len();
         match Pin::new(&mut this.inner).poll_read(cx, buffer) {
             Poll::Ready(Ok(())) => {
-                if buffer.filled().len() > before && this.activity.phase() == Phase::Idle {
-                    this.activity.enter(Phase::Head);
+                let read = buffer.filled().get(before..).unwrap_or_default();
+                if !read.is_empty() {
+                    this.activity.read(read);
+                    if this.activity.phase() == Phase::Idle {
+                        this.activity.enter(Phase::Head);
+                    }
                 }
                 Poll::Ready(Ok(()))
             }

@@ -8,10 +8,12 @@ mod cuts;
 mod guarded;
 mod lanes;
 mod limits;
+mod line_ends;
 mod opening;
 mod pace;
 mod stream;
 pub mod tls;
+mod well_formed;
 
 pub use accept::{Acceptor, Bound, bind};
 pub use body::Finished;

@@ -6,6 +6,7 @@
 //! the ones that every answer has, which are checked for all.
 
 mod client;
+mod pages;
 mod wire;
 
 use std::collections::BTreeMap;
