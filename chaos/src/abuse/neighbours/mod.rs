@@ -36,7 +36,7 @@ impl Bound {
         match options.long {
             true => Self { most: Duration::from_millis(20), time: Duration::from_secs(10) },
             // A debug build computes twenty times as long, on machines that do other things as well.
-            false => Self { most: Duration::from_millis(400), time: Duration::from_millis(1200) },
+            false => Self { most: Duration::from_millis(300), time: Duration::from_millis(1200) },
         }
     }
 }

@@ -6,6 +6,7 @@
 //! the ones that every answer has, which are checked for all.
 
 mod client;
+mod lanes;
 mod pages;
 mod wire;
 
