@@ -28,6 +28,27 @@ use crate::target::Target;
 /// Longer client request ids are not echoed.
 const CLIENT_REQUEST_ID_LIMIT: usize = 1024;
 
+/// What is wrong with a request's head in the eyes of HTTP itself. The listener, which sees the bytes, puts it among the
+/// request's extensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    NoHost,
+    /// More than one.
+    Hosts,
+    /// A line that ends in a line feed alone.
+    LineEnds,
+}
+
+impl Malformed {
+    fn failure(self) -> Failure {
+        match self {
+            Self::NoHost => Failure::missing_header(headers::HOST),
+            Self::Hosts => Failure::invalid_header(headers::HOST, "more than one"),
+            Self::LineEnds => Failure::new(ErrorCode::InvalidInput).cause("a line ends in a bare line feed"),
+        }
+    }
+}
+
 /// Where and when a request came in.
 pub(crate) struct Arrival {
     pub listener: Service,
@@ -194,6 +215,9 @@ fn read_head(
     sent: Sent,
     request_id: Uuid,
 ) -> Result<Box<Head>, Failure> {
+    if let Some(malformed) = parts.extensions.get::<Malformed>() {
+        return Err(malformed.failure());
+    }
     let method = Method::parse(parts.method.as_str()).ok_or(ErrorCode::UnsupportedHttpVerb)?;
     let query = Query::parse(parts.uri.query().unwrap_or_default()).map_err(|_| ErrorCode::InvalidUri)?;
     let text = |name: &str| sent.find(name).and_then(|value| value.to_str().ok());

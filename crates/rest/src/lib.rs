@@ -30,6 +30,7 @@ mod testing;
 pub mod xml;
 
 pub use call::Call;
+pub use envelope::Malformed;
 pub use front::{Front, FrontOptions, Observer};
 pub use reply::Reply;
 pub use response_body::ResponseBody;

@@ -79,7 +79,8 @@ async fn serve(
             path_style_only: config.path_style_only,
         });
         let tls = certificate.as_ref().map(Certificate::acceptor).transpose()?;
-        let settings = ConnectionSettings { answering, tls, keep_alive: listener.keep_alive };
+        let (keep_alive, least_rate) = (listener.keep_alive, config.least_download_rate);
+        let settings = ConnectionSettings { answering, tls, keep_alive, least_rate };
         tokio::spawn(acceptor.clone().run(bound.listener, settings));
     }
     announce(&mut announcement, "admin", false, listeners.admin.address);
@@ -91,7 +92,8 @@ async fn serve(
         well_known_key_exposed: config.well_known_key_exposed,
         ready: ready.clone(),
     };
-    let settings = ConnectionSettings { answering: Arc::new(admin), tls: None, keep_alive: ADMIN_KEEP_ALIVE };
+    let (answering, least_rate) = (Arc::new(admin), config.least_download_rate);
+    let settings = ConnectionSettings { answering, tls: None, keep_alive: ADMIN_KEEP_ALIVE, least_rate };
     tokio::spawn(admin_acceptor.clone().run(listeners.admin.listener, settings));
 
     remark(config);

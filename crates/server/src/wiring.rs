@@ -40,7 +40,8 @@ pub struct Wired {
 }
 
 pub fn wire(config: &Config, engine: &Engine, metrics: Arc<Metrics>) -> Result<Wired, Error> {
-    let services = Services::new(engine.clone(), ServiceOptions::default());
+    let options = ServiceOptions { answer_memory: config.answer_memory, ..ServiceOptions::default() };
+    let services = Services::new(engine.clone(), options);
     let accounts = Accounts::new(config.accounts.iter().cloned());
     let auth = Auth::new(accounts.clone(), oauth(&config.oauth)?, secret::delegation(&config.storage)?)
         .with_bearer_over_http(config.bearer_over_http);

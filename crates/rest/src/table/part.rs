@@ -62,7 +62,7 @@ pub async fn read(
 
 /// A large document is read by a worker: reading it takes as long as a hundred small requests.
 async fn entity(services: &Services, document: Bytes) -> Result<SentEntity, Failure> {
-    services.work(document.len(), move || read_entity::read(&document)).await.map_err(unwrap)?
+    services.compute(document.len(), move || read_entity::read(&document)).await.map_err(unwrap)?
 }
 
 /// Before anything is compared with them, or looked up by them.

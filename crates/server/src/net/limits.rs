@@ -11,10 +11,16 @@ pub const MAX_HEADERS: usize = 256;
 pub const MAX_BUFFER: usize = 64 * 1024;
 /// From the first byte of a request to the end of its headers.
 pub const HEAD_PATIENCE: Duration = Duration::from_secs(30);
-/// From accept to the first byte on a fresh connection, and the whole of a TLS handshake.
+/// From accept to the first byte, where the first byte tells https from http: a client of https greets at once.
+pub const FIRST_BYTE_PATIENCE: Duration = Duration::from_secs(30);
+/// From the first byte of a TLS handshake to its end.
 pub const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(30);
 /// Without the client taking a byte of the answer.
 pub const WRITE_PATIENCE: Duration = Duration::from_secs(120);
+/// The least rate at which a client takes its answers is judged over so much waiting for it.
+pub const RATE_WINDOW: Duration = Duration::from_secs(120);
+/// Bytes a second. A slower client holds its connection, and what it reads from being given back, for too little.
+pub const LEAST_RATE: u64 = 16 * 1024;
 /// How long a full house waits before connections are asked to leave: idle ones, and heads that do not come to an end.
 pub const PRESSURE_AFTER: Duration = Duration::from_millis(50);
 pub const PRESSURE_IDLE: Duration = Duration::from_secs(1);

@@ -6,5 +6,7 @@ mod configuration;
 mod few_descriptors;
 mod lifecycle;
 mod logs;
+mod malformed;
 mod process;
 mod tls;
+mod tls_v1;

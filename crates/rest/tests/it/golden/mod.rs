@@ -6,6 +6,8 @@
 //! the ones that every answer has, which are checked for all.
 
 mod client;
+mod lanes;
+mod pages;
 mod tables;
 mod wire;
 
