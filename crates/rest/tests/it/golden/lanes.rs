@@ -87,8 +87,13 @@ async fn long_work_leaves_the_lane_to_others() {
         ),
     ];
     for (what, request, status, aside) in cases {
-        let (answer, turns) = turns_beside(&client, Request::parse(&request)).await;
-        assert_eq!(answer.status, status, "{what}: {}", answer.text());
-        assert_eq!(turns > 0, aside, "{what}: others had {turns} turns");
+        // The other thread may be done before this one looks for the first time: then there was nothing to wait for.
+        let mut most = 0;
+        for _ in 0..20 {
+            let (answer, turns) = turns_beside(&client, Request::parse(&request)).await;
+            assert_eq!(answer.status, status, "{what}: {}", answer.text());
+            most = most.max(turns);
+        }
+        assert_eq!(most > 0, aside, "{what}: others had {most} turns");
     }
 }
