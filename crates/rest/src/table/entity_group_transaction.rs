@@ -122,6 +122,7 @@ async fn changeset(call: &Call, document: &Bytes, parts: &[Part<'_>]) -> Result<
     for (index, part) in parts.iter().enumerate() {
         let request = multipart::request(part.body).ok_or(Failure::from(ErrorCode::InvalidInput))?;
         let head = sub_head(&call.head, &request)?;
+        head.check_headers().map_err(|failure| refuse(index, Preference::Unsaid, failure))?;
         let prefer = Preference::of(&head);
         if count > CHANGES_MAX {
             let message = "The batch request operation exceeds the maximum 100 changes per change set.";
@@ -193,6 +194,7 @@ fn is_change(op: Op) -> bool {
 async fn query(call: Call, part: &Part<'_>) -> Result<Reply, Failure> {
     let request = multipart::request(part.body).ok_or(ErrorCode::InvalidInput)?;
     let head = Box::new(sub_head(&call.head, &request)?);
+    head.check_headers()?;
     let row = sub_row(&head)?;
     call.grant.covers(row)?;
     let Call { services, auth, context, grant, head: outer, .. } = call;
@@ -217,7 +219,7 @@ async fn query(call: Call, part: &Part<'_>) -> Result<Reply, Failure> {
     })
 }
 
-/// The request of a part, as if it had come on its own.
+/// The request of a part, as if it had come on its own; its headers are still to be checked.
 fn sub_head(outer: &Head, request: &Request<'_>) -> Result<Head, Failure> {
     let method = Method::parse(request.method).ok_or(ErrorCode::InvalidInput)?;
     let url = match request.url.split_once("://") {
@@ -235,7 +237,7 @@ fn sub_head(outer: &Head, request: &Request<'_>) -> Result<Head, Failure> {
         _ => path,
     };
     let (resource, container, object) = table_resource(inside)?;
-    let head = Head {
+    Ok(Head {
         method,
         raw_path: format!("/{path}"),
         query: Query::parse(query).map_err(|_| ErrorCode::InvalidUri)?,
@@ -247,9 +249,7 @@ fn sub_head(outer: &Head, request: &Request<'_>) -> Result<Head, Failure> {
         version: outer.version,
         version_sent: outer.version_sent.clone(),
         metadata_names: Vec::new(),
-    };
-    head.check_headers()?;
-    Ok(head)
+    })
 }
 
 fn sub_row(head: &Head) -> Result<&'static Row, Failure> {
