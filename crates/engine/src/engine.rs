@@ -179,6 +179,11 @@ impl Engine {
         self.inner.core.stopped()
     }
 
+    #[cfg(test)]
+    pub(crate) fn published(&self) -> Arc<crate::store::Snapshot> {
+        self.inner.core.published.get()
+    }
+
     pub(crate) fn fifo(&self) -> &Arc<Fifo> {
         &self.inner.fifo
     }

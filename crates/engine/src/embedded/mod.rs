@@ -14,13 +14,17 @@ mod retired;
 mod row_cache;
 mod seed;
 mod superblock;
+mod survey;
 mod tables;
+mod voids;
+mod walk;
 
+use crate::core::Published;
 use crate::error::{Corrupt, EngineError};
 use crate::extent::ExtentOptions;
-use crate::key::{Key, KeyRange, Value};
+use crate::key::Value;
 use crate::limits::{OWN, WIDE};
-use crate::store::{Group, Row, Step};
+use crate::store::Group;
 use crate::txn::{Ticks, Write};
 use ahead::Ahead;
 use bytes::Buf;
@@ -36,6 +40,8 @@ use row_cache::RowCache;
 use std::path::Path;
 use std::sync::Arc;
 use superblock::{Noted, Superblock};
+use survey::Survey;
+use voids::Voids;
 
 pub use open::OpenError;
 pub(crate) use open::open;
@@ -74,6 +80,7 @@ struct Spaces {
     rows: Keyspace,
     wide: Keyspace,
     row_cache: Option<RowCache>,
+    voids: Voids,
     // Last, so that it is dropped last.
     db: Database,
 }
@@ -106,7 +113,14 @@ impl Spaces {
         let own = db.keyspace("own", create(8 << 20, 4 << 10))?;
         let rows = db.keyspace("rows", create(options.memtable_bytes, 4 << 10))?;
         let wide = db.keyspace("wide", create(options.memtable_bytes, 8 << 10))?;
-        Ok(Self { own, rows, wide, row_cache: RowCache::new(options.row_cache_bytes), db })
+        Ok(Self {
+            own,
+            rows,
+            wide,
+            row_cache: RowCache::new(options.row_cache_bytes),
+            voids: Voids::default(),
+            db,
+        })
     }
 
     fn of(&self, key: &[u8]) -> &Keyspace {
@@ -119,6 +133,8 @@ impl Spaces {
 }
 
 pub(crate) struct Embedded {
+    // First, so that its thread has ended when the rest is dropped.
+    _survey: Survey,
     spaces: Arc<Spaces>,
     log: Log,
     /// Held while the log is written, and only then.
@@ -139,9 +155,11 @@ impl Embedded {
         superblock: Superblock,
         noted: Noted,
         directory: Directory,
+        published: &Arc<Published>,
     ) -> Self {
         let id = noted.id;
         Self {
+            _survey: Survey::start(&spaces, published),
             spaces,
             log,
             ahead: Mutex::new(ahead),
@@ -192,6 +210,7 @@ impl Embedded {
         if let Some(cache) = &self.spaces.row_cache {
             cache.written(&group.writes, group.last);
         }
+        self.spaces.voids.written(&group.writes, group.first..=group.last);
     }
 
     pub fn snapshot(&self, seq: u64) -> EmbeddedSnapshot {
@@ -256,94 +275,6 @@ impl EmbeddedSnapshot {
         let stored = self.snapshot.get(self.spaces.of(key), key).map_err(read_failed)?;
         stored.map(|stored| unstamped(stored.into())).transpose()
     }
-
-    pub fn walk(
-        &self,
-        range: &KeyRange,
-        reverse: bool,
-        visit: &mut dyn FnMut(Row) -> Step,
-    ) -> Result<(), EngineError> {
-        let mut parts = self.parts(range);
-        if reverse {
-            parts.reverse();
-        }
-        let mut from: Option<Key> = None;
-        for (space, mut part) in parts {
-            if let Some(from) = from.take_if(|from| part.end.as_ref().is_none_or(|end| end > from)) {
-                part.start = part.start.max(from);
-            } else if from.is_some() {
-                continue;
-            }
-            match self.walk_part(space, part, reverse, visit)? {
-                Walked::Stopped => return Ok(()),
-                Walked::Through(seek) => from = seek,
-            }
-        }
-        Ok(())
-    }
-
-    fn walk_part(
-        &self,
-        space: &Keyspace,
-        mut part: KeyRange,
-        reverse: bool,
-        visit: &mut dyn FnMut(Row) -> Step,
-    ) -> Result<Walked, EngineError> {
-        'seek: loop {
-            if part.end.as_ref().is_some_and(|end| *end <= part.start) {
-                return Ok(Walked::Through(Some(part.start)));
-            }
-            let mut rows = match &part.end {
-                Some(end) => self.snapshot.range(space, &part.start[..]..&end[..]),
-                None => self.snapshot.range(space, &part.start[..]..),
-            };
-            while let Some(row) = if reverse { rows.next_back() } else { rows.next() } {
-                let (key, stored) = row.into_inner().map_err(read_failed)?;
-                let (seq, value) = unstamped(stored.into())?;
-                match visit(Row { key: key.into(), seq, value }) {
-                    Step::Next => {}
-                    Step::Stop => return Ok(Walked::Stopped),
-                    Step::Seek(key) => {
-                        part.start = key;
-                        continue 'seek;
-                    }
-                }
-            }
-            return Ok(Walked::Through(None));
-        }
-    }
-
-    /// The range cut where keyspaces meet, in order.
-    fn parts(&self, range: &KeyRange) -> Vec<(&Keyspace, KeyRange)> {
-        let mut parts = Vec::with_capacity(1);
-        let mut start = range.start.clone();
-        loop {
-            let first = start.first().copied();
-            let border = match first {
-                None | Some(OWN) => OWN + 1,
-                Some(WIDE) => WIDE + 1,
-                Some(first) if first < WIDE => WIDE,
-                Some(_) => {
-                    parts.push((&self.spaces.rows, KeyRange { start, end: range.end.clone() }));
-                    return parts;
-                }
-            };
-            let border = Key::copy_from_slice(&[border]);
-            let space = if first.is_none() { &self.spaces.own } else { self.spaces.of(&start) };
-            if range.end.as_ref().is_some_and(|end| *end <= border) {
-                parts.push((space, KeyRange { start, end: range.end.clone() }));
-                return parts;
-            }
-            parts.push((space, KeyRange { start, end: Some(border.clone()) }));
-            start = border;
-        }
-    }
-}
-
-enum Walked {
-    Stopped,
-    /// To the end of the part; the key to go on at, when it lies behind that end.
-    Through(Option<Key>),
 }
 
 fn read_failed(error: fjall::Error) -> EngineError {

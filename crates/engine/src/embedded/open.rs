@@ -86,7 +86,9 @@ pub(crate) fn open(path: &Path, options: Options, host: Host) -> Result<Core, Op
     let salt = host.random.u128() as u32;
     let extents =
         Extents::open(ext, options.extents, salt, extent_rows, published.clone()).map_err(engine)?;
-    let store = Store::Embedded(Box::new(Embedded::new(spaces, log, ahead, superblock, noted, directory)));
+    let store = Store::Embedded(Box::new(Embedded::new(
+        spaces, log, ahead, superblock, noted, directory, &published,
+    )));
     Ok(Core::new(host, store, extents, clock, published, recent))
 }
 

@@ -27,7 +27,7 @@ impl Retired {
     pub fn new() -> Self {
         let (to, from) = channel();
         let thread = background::spawn("memtables", move || free(&from));
-        Self { latest: Vec::new(), to: thread.ok().map(|()| to) }
+        Self { latest: Vec::new(), to: thread.ok().map(|_| to) }
     }
 
     /// To be called before each write, with the same keyspaces: a memtable that is written to is kept from then on.

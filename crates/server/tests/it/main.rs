@@ -7,4 +7,5 @@ mod few_descriptors;
 mod lifecycle;
 mod logs;
 mod process;
+mod secret;
 mod tls;
