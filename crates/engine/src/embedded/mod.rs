@@ -9,6 +9,7 @@ mod directory;
 mod journal;
 mod log;
 mod marker;
+mod merging;
 mod open;
 mod retired;
 mod row_cache;
@@ -24,16 +25,17 @@ use crate::error::{Corrupt, EngineError};
 use crate::extent::ExtentOptions;
 use crate::key::Value;
 use crate::limits::{OWN, WIDE};
+use crate::space::Space;
 use crate::store::Group;
 use crate::txn::{Ticks, Write};
 use ahead::Ahead;
 use bytes::Buf;
 use directory::Directory;
-use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy, RestartIntervalPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
 use log::Log;
 use marker::{Kind, Marker};
+use merging::Merging;
 use parking_lot::Mutex;
 use retired::Retired;
 use row_cache::RowCache;
@@ -43,6 +45,7 @@ use superblock::{Noted, Superblock};
 use survey::Survey;
 use voids::Voids;
 
+pub(crate) use merging::Tick;
 pub use open::OpenError;
 pub(crate) use open::open;
 
@@ -71,6 +74,8 @@ impl Default for Options {
 /// The length of a table's file, and the memory that a merge takes.
 const TABLE: u64 = 32 << 20;
 
+const OWN_MEMTABLE: u64 = 8 << 20;
+
 /// What a row takes in the log beside its key and value, its version included.
 const ITEM: usize = 32;
 
@@ -81,6 +86,8 @@ struct Spaces {
     wide: Keyspace,
     row_cache: Option<RowCache>,
     voids: Voids,
+    /// When the memory of each is written out.
+    memtable_bytes: [u64; 3],
     // Last, so that it is dropped last.
     db: Database,
 }
@@ -105,12 +112,12 @@ impl Spaces {
                     // A merge holds the blocks that it read until the table that it writes is full, by the length of its
                     // file: with compression, of any amount of memory (decision 0015).
                     .data_block_compression_policy(CompressionPolicy::disabled())
-                    .compaction_strategy(Arc::new(Leveled::default().with_table_target_size(TABLE)))
+                    .compaction_strategy(Arc::new(merging::never()))
                     .filter_block_pinning_policy(PinningPolicy::all(true))
                     .index_block_pinning_policy(PinningPolicy::all(true))
             }
         };
-        let own = db.keyspace("own", create(8 << 20, 4 << 10))?;
+        let own = db.keyspace("own", create(OWN_MEMTABLE, 4 << 10))?;
         let rows = db.keyspace("rows", create(options.memtable_bytes, 4 << 10))?;
         let wide = db.keyspace("wide", create(options.memtable_bytes, 8 << 10))?;
         Ok(Self {
@@ -119,8 +126,18 @@ impl Spaces {
             wide,
             row_cache: RowCache::new(options.row_cache_bytes),
             voids: Voids::default(),
+            memtable_bytes: [OWN_MEMTABLE, options.memtable_bytes, options.memtable_bytes],
             db,
         })
+    }
+
+    fn all(&self) -> [&Keyspace; 3] {
+        [&self.own, &self.rows, &self.wide]
+    }
+
+    /// What was replaced before this, in fjall's order, no snapshot shows any more.
+    fn oldest_read(&self) -> fjall::SeqNo {
+        self.db.supervisor.snapshot_tracker.get_seqno_safe_to_gc()
     }
 
     fn of(&self, key: &[u8]) -> &Keyspace {
@@ -135,6 +152,8 @@ impl Spaces {
 pub(crate) struct Embedded {
     // First, so that its thread has ended when the rest is dropped.
     _survey: Survey,
+    merging: Arc<Merging>,
+    space: Arc<Space>,
     spaces: Arc<Spaces>,
     log: Log,
     /// Held while the log is written, and only then.
@@ -156,10 +175,13 @@ impl Embedded {
         noted: Noted,
         directory: Directory,
         published: &Arc<Published>,
+        (merging, space): (Arc<Merging>, Arc<Space>),
     ) -> Self {
         let id = noted.id;
         Self {
             _survey: Survey::start(&spaces, published),
+            merging,
+            space,
             spaces,
             log,
             ahead: Mutex::new(ahead),
@@ -190,7 +212,9 @@ impl Embedded {
             }
         }
         batch.insert(&spaces.own, marker::END_ROW, stamped(group.last, &end));
-        self.retired.lock().keep([&spaces.own, &spaces.rows, &spaces.wide]);
+        if self.retired.lock().keep(spaces.all()) {
+            self.merging.wake();
+        }
         let mut ahead = self.ahead.lock();
         ahead.make_room(bytes as u64, &self.log.newest());
         batch.commit().map_err(|error| {
@@ -204,6 +228,26 @@ impl Embedded {
             tracing::error!(%error, "the log could not be synced");
             EngineError::Unknown
         })
+    }
+
+    pub fn start_merging(&self, tick: Tick) {
+        self.merging.start(&self.spaces, &self.space, tick);
+    }
+
+    pub fn stop_merging(&self) {
+        self.merging.stop();
+    }
+
+    pub fn make_room(&self) {
+        self.merging.wake();
+    }
+
+    pub fn may_shrink(&self, bytes: u64) -> bool {
+        self.merging.may_shrink(bytes)
+    }
+
+    pub fn failed(&self) -> Option<&'static str> {
+        self.merging.failed()
     }
 
     pub fn show(&self, group: &Group) {

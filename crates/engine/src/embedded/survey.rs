@@ -55,7 +55,9 @@ fn run(spaces: &Spaces, published: &Published) {
         // What the engine is stopped by, it is told by others.
         let done = round(spaces, &published.get());
         patience = if done.is_ok_and(|done| done) { IDLE } else { ROUND };
-        std::thread::sleep(ROUND);
+        if voids.pause(ROUND) {
+            return;
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Bound, RangeInclusive};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// One in so many deleted keys is a sample. No small multiple, since a transaction deletes keys in patterns.
 pub(super) const SAMPLE: u32 = if cfg!(test) { 3 } else { 61 };
@@ -155,6 +155,14 @@ impl Voids {
             self.wake.wait_for(&mut waiting, at_most);
         }
         waiting.samples = false;
+        waiting.stop
+    }
+
+    /// Lets so much time pass, samples or not; true when it is time to end.
+    pub fn pause(&self, time: Duration) -> bool {
+        let end = Instant::now() + time;
+        let mut waiting = self.waiting.lock();
+        while !waiting.stop && !self.wake.wait_until(&mut waiting, end).timed_out() {}
         waiting.stop
     }
 

@@ -55,11 +55,10 @@ impl FileExtents {
         let least = (u64::from(needed) + 1) * PAGE as u64;
         let smallest = self.options.first_extent_bytes.max(least);
         let mut size = self.next_size().max(least);
-        let reserve = self.options.reserve_bytes / if collector { 2 } else { 1 };
         let name = file_name(number);
         loop {
-            let available = self.dir.available().unwrap_or(u64::MAX);
-            if available >= size.saturating_add(reserve) {
+            let seen = self.space.look();
+            if seen.available >= size.saturating_add(seen.kept(collector)) {
                 let file = match self.dir.create(&name) {
                     Ok(file) => file,
                     Err(error) if is_full(&error) => return Err(EngineError::OutOfSpace),

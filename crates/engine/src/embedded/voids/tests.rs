@@ -5,7 +5,6 @@ use crate::{Engine, EngineError, Host, Options};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Instant;
 
 const DELETED: usize = 20_000;
 const LONG: Duration = Duration::from_secs(20);

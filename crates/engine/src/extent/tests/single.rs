@@ -327,7 +327,8 @@ fn concurrent_writers_use_several_lanes() {
     let dir = std::env::temp_dir().join(format!("lazuli-lanes-{}", std::process::id()));
     let kv = Kv::default();
     let real = Disk::Real.dir(&dir).unwrap();
-    let extents = Extents::open(real, options, 1, Vec::new(), Arc::new(kv.clone())).unwrap();
+    let space = crate::space::Space::plain(real.clone(), options.reserve_bytes);
+    let extents = Extents::open(real, options, 1, Vec::new(), Arc::new(kv.clone()), space).unwrap();
     let store = Store { disk: SimDisk::new(), kv, extents, commits: Arc::default() };
     let mut ids = std::thread::scope(|scope| {
         let writer = |thread: u64| {
