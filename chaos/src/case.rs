@@ -49,7 +49,7 @@ cases! {
     "slow", "thousands of slow connections while others are served", true, abuse::slow::run;
     "heads", "requests, headers and documents over the limits", true, abuse::heads::run;
     "lengths", "bodies that lie about their length, or never end", true, abuse::lengths::run;
-    "descriptors", "256 file descriptors and a crowd", true, abuse::descriptors::run;
+    "descriptors", "160 file descriptors, many files and a crowd", true, abuse::descriptors::run;
     "memory", "200 uploads of 100 MiB at once in 256 MiB of memory", true, abuse::memory::run;
     "disk-full", "the disk runs full, and is freed again", true, abuse::disk::run;
 }

@@ -5,6 +5,7 @@
 
 mod ahead;
 mod background;
+mod descriptors;
 mod directory;
 mod journal;
 mod log;
@@ -57,6 +58,8 @@ pub struct Options {
     pub row_cache_bytes: u64,
     /// Memory for what is not yet in a table, for each of the two large keyspaces.
     pub memtable_bytes: u64,
+    /// Tables whose files are open at a time.
+    pub table_files: usize,
     pub extents: ExtentOptions,
 }
 
@@ -66,6 +69,7 @@ impl Default for Options {
             cache_bytes: 192 << 20,
             row_cache_bytes: 64 << 20,
             memtable_bytes: 32 << 20,
+            table_files: 512,
             extents: ExtentOptions::default(),
         }
     }
@@ -97,6 +101,7 @@ impl Spaces {
         let builder = Database::builder(path)
             .cache_size(options.cache_bytes)
             .worker_threads(1)
+            .max_cached_files(Some(options.table_files.max(10)))
             // The least it takes: what is in the log is replayed at the next opening.
             .max_journaling_size(64 << 20)
             // Marks must be found in the raw log.

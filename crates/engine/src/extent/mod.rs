@@ -194,6 +194,7 @@ impl Extents {
             Kind::File(store) => match store.read_at_once(id, range.clone()) {
                 Some(read) => read,
                 None => {
+                    let _turn = store.reads.acquire().await.map_err(|_| ENDED_EARLY)?;
                     let extents = self.clone();
                     let read = move || match &*extents.0 {
                         Kind::File(store) => store.read(id, range),

@@ -41,7 +41,16 @@ impl FileExtents {
         let extent = Extent::new(Arc::new(ExtentFile::new(number, Some(file))), row, State::Open);
         self.table.lock().install(lane, extent, &self.pins);
         self.trim();
+        self.sync_left()?;
+        self.close_others(number);
         Ok(())
+    }
+
+    /// Only what is synced can be closed, and no more than some files may be open. Nobody writes to these any more, and
+    /// the commits that want their bytes would sync them a moment later.
+    fn sync_left(&self) -> Result<(), EngineError> {
+        let left = self.table.lock().left_unsynced();
+        left.into_iter().try_for_each(|(file, ticket)| self.sync_file(&file, ticket))
     }
 
     fn reuse(&self, number: u64, free: Free) -> Result<(File, u32), EngineError> {

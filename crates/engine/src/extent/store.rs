@@ -52,6 +52,8 @@ pub(super) struct FileExtents {
     failed: OnceLock<&'static str>,
     clock: AtomicU64,
     pub space: Arc<Space>,
+    /// Turns for reads that block: each may hold a file open that is closed for others meanwhile.
+    pub reads: tokio::sync::Semaphore,
 }
 
 impl FileExtents {
@@ -95,6 +97,7 @@ impl FileExtents {
             let pages = u32::try_from(len / PAGE as u64).unwrap_or(u32::MAX);
             table.free.push(Free { name, pages });
         }
+        let reads = tokio::sync::Semaphore::new(options.open_files.max(1));
         let store = Self {
             dir,
             options,
@@ -107,6 +110,7 @@ impl FileExtents {
             failed: OnceLock::new(),
             clock: AtomicU64::new(0),
             space,
+            reads,
         };
         store.go_on();
         Ok(store)
@@ -207,22 +211,27 @@ impl FileExtents {
         self.collector.poke_if(|| self.table.lock().has_draining());
     }
 
-    /// An open file of the extent; closes another one when there are too many.
+    /// An open file of the extent; closes others when there are too many.
     pub fn handle(&self, file: &ExtentFile) -> io::Result<crate::host::disk::File> {
         let now = self.clock.fetch_add(1, Ordering::Relaxed);
         let (handle, opened) = file.handle(&self.dir, now)?;
         if opened {
-            let table = self.table.lock();
-            let others = table.extents.values().filter(|extent| extent.file.number != file.number);
-            let open: Vec<_> =
-                others.filter_map(|extent| Some((extent.file.closable()?, &extent.file))).collect();
-            if open.len() >= self.options.open_files
-                && let Some((_, oldest)) = open.iter().min_by_key(|(last_use, _)| *last_use)
-            {
-                oldest.close();
-            }
+            self.close_others(file.number);
         }
         Ok(handle)
+    }
+
+    /// Closes those that were not read for the longest time.
+    pub fn close_others(&self, number: u64) {
+        let table = self.table.lock();
+        let others = table.extents.values().filter(|extent| extent.file.number != number);
+        let mut open: Vec<_> =
+            others.filter_map(|extent| Some((extent.file.closable()?, &extent.file))).collect();
+        let too_many = (open.len() + 1).saturating_sub(self.options.open_files);
+        if too_many > 0 {
+            open.sort_unstable_by_key(|(last_use, _)| *last_use);
+            open.iter().take(too_many).for_each(|(_, file)| file.close());
+        }
     }
 
     /// Where a chunk is now: where it was written first unless that extent is gone.

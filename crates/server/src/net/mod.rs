@@ -13,4 +13,3 @@ pub use accept::{Acceptor, Bound, bind};
 pub use body::Finished;
 pub use connection::{Answering, Peer, Settings as ConnectionSettings};
 pub use lanes::Lanes;
-pub use limits::connection_limit;
