@@ -23,9 +23,10 @@ pub async fn run(options: &Options) -> Trial<String> {
     let launch = Launch::new(options, "descriptors")?.with_descriptors(DESCRIPTORS);
     let mut server = launch.start()?;
     prepare(&server).await?;
-    let mib = if options.long { 1_024 } else { 48 };
-    fill(&server, "small", SMALL, mib << 20).await?;
-    fill(&server, "large", LARGE, mib << 20).await?;
+    // At length: more tables than there are descriptors beside the clients'.
+    let (small, large) = if options.long { (3_072, 512) } else { (48, 48) };
+    fill(&server, "small", SMALL, small << 20).await?;
+    fill(&server, "large", LARGE, large << 20).await?;
     server.must_run().map_err(|reason| format!("filling: {reason}"))?;
     let mut idle = Vec::new();
     for _ in 0..IDLE {
@@ -40,7 +41,7 @@ pub async fn run(options: &Options) -> Trial<String> {
     server.stop().await?;
     Ok(format!(
         "{} MiB stored, {IDLE} idle and {BUSY} busy clients, {open} descriptors open; {}",
-        2 * mib,
+        small + large,
         times.shown()
     ))
 }
@@ -58,6 +59,14 @@ async fn fill(server: &Server, prefix: &'static str, length: usize, bytes: usize
                     .must(&blob::put(&name, blob::content(number, length)))
                     .await?
                     .expect(201, "a writer")?;
+            }
+            // Each of the files is read from.
+            for number in (0..each).step_by((LARGE / length / 2).max(1)) {
+                let name = format!("{prefix}/{writer}/{number}");
+                let found = client.must(&blob::get(&name)).await?.expect(200, "a reading")?;
+                if found.body != blob::content(number, length) {
+                    return Err(format!("{name}: other content"));
+                }
             }
             Ok::<_, String>(())
         });

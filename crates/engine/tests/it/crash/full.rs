@@ -30,9 +30,8 @@ async fn the_last_space_is_for_deletes() {
     commit(&engine, replace).await.unwrap();
     // Nothing is gained by what only takes another's place, whatever is deleted with it.
     let overwrite = |plan: &mut Plan<()>| {
-        plan.put(Bytes::from("k/a"), "other");
+        plan.put(Bytes::from("k/a"), "other".repeat(100));
         plan.delete(Bytes::from("k/gone"));
-        plan.put(Bytes::from("k/come"), "~w");
     };
     assert!(matches!(commit(&engine, overwrite).await, Err(EngineError::OutOfSpace)));
     assert_eq!(engine.is_stopped(), None);
