@@ -13,6 +13,7 @@ mod engine;
 pub mod error;
 pub mod extent;
 mod fifo;
+mod giving_back;
 pub mod host;
 pub mod key;
 mod limits;
@@ -22,6 +23,7 @@ mod reader;
 mod reply;
 mod run;
 mod scan;
+mod space;
 mod store;
 #[cfg(test)]
 mod tests;

@@ -19,4 +19,4 @@ pub use accept::{Acceptor, Bound, bind};
 pub use body::Finished;
 pub use connection::{Answering, Peer, Settings as ConnectionSettings};
 pub use lanes::Lanes;
-pub use limits::{LEAST_RATE, connection_limit};
+pub use limits::LEAST_RATE;

@@ -8,5 +8,6 @@ mod lifecycle;
 mod logs;
 mod malformed;
 mod process;
+mod secret;
 mod tls;
 mod tls_v1;
