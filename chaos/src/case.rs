@@ -49,9 +49,12 @@ cases! {
     "slow", "thousands of slow connections while others are served", true, abuse::slow::run;
     "heads", "requests, headers and documents over the limits", true, abuse::heads::run;
     "lengths", "bodies that lie about their length, or never end", true, abuse::lengths::run;
-    "descriptors", "256 file descriptors and a crowd", true, abuse::descriptors::run;
+    "descriptors", "160 file descriptors, many files and a crowd", true, abuse::descriptors::run;
     "memory", "200 uploads of 100 MiB at once in 256 MiB of memory", true, abuse::memory::run;
     "reclaim", "discarded uploads, lists and snapshots are given back beside a slow reader", true, abuse::reclaim::run;
+    "stalled", "32 uploads whose senders stall, and a large one beside them", true, abuse::stalled::run;
+    "unread", "300 answers that are not read: memory stays bounded, others get their lists", true, abuse::unread::run;
+    "neighbours", "small reads beside requests that take long to compute", true, abuse::neighbours::run;
     "disk-full", "the disk runs full, and is freed again", true, abuse::disk::run;
 }
 

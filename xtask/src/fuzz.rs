@@ -55,7 +55,9 @@ fn one(name: &str, seconds: u32) -> Chore {
     if name == "request" {
         fuzz.arg(paths::root().join("crates/rest/tests/it/golden/conversations"));
     }
-    execute(fuzz.args(["--", &format!("-max_total_time={seconds}"), "-max_len=8192", "-timeout=30"]))
+    // An input of 8 kB takes neither seconds nor a hundred megabytes at once.
+    let limits = ["-max_len=8192", "-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=128"];
+    execute(fuzz.args(["--", &format!("-max_total_time={seconds}")]).args(limits))
 }
 
 fn targets() -> Chore<Vec<String>> {

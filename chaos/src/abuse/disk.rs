@@ -1,5 +1,7 @@
 //! A disk that runs full and is freed again. On a small file system of its own, where we may mount one.
 
+mod rows;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,6 +25,13 @@ const LAST: u64 = 24 << 20;
 const RECOVERY: Duration = Duration::from_secs(5);
 
 pub async fn run(options: &Options) -> Trial<String> {
+    let contents = contents(options).await?;
+    let rows = rows::run(options).await.map_err(|reason| format!("rows: {reason}"))?;
+    Ok(format!("{contents}; {rows}"))
+}
+
+/// Filled mostly by contents, which lie in extents.
+async fn contents(options: &Options) -> Trial<String> {
     let place = tempfile::tempdir_in(&options.work).map_err(|error| error.to_string())?;
     let Some(disk) = Disk::mount(place.path()) else {
         // Said aloud, and not a pass of anything: without the right to mount there is no small disk.

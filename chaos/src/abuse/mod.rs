@@ -6,8 +6,11 @@ pub mod disk;
 pub mod heads;
 pub mod lengths;
 pub mod memory;
+pub mod neighbours;
 pub mod reclaim;
 pub mod slow;
+pub mod stalled;
+pub mod unread;
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -69,6 +72,11 @@ impl Times {
         self.0.sort_unstable();
         let at = |share: usize| self.0.get(self.0.len() * share / 1000).map_or(0, Duration::as_millis);
         format!("{} requests, p50 {} ms, p99 {} ms", self.0.len(), at(500), at(990))
+    }
+
+    fn p99(mut self) -> Duration {
+        self.0.sort_unstable();
+        self.0.get(self.0.len() * 99 / 100).copied().unwrap_or_default()
     }
 
     fn worst(&self) -> Duration {

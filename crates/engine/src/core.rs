@@ -53,7 +53,7 @@ impl Core {
     }
 
     pub fn stopped(&self) -> Option<&'static str> {
-        self.stopped.get().copied().or_else(|| self.extents.failed())
+        self.stopped.get().copied().or_else(|| self.extents.failed()).or_else(|| self.store.failed())
     }
 }
 

@@ -8,12 +8,15 @@ use crate::embedded::{OpenError, Options};
 use crate::error::EngineError;
 use crate::extent::{Extents, Pin};
 use crate::fifo::Fifo;
+use crate::giving_back::{Balance, balance};
 use crate::host::{Host, Random};
+use crate::key::{Key, Value};
 use crate::limits;
 use crate::memory::Memory;
 use crate::queue::{Ended, Job, Queue, Refusal};
 use crate::reader::Reader;
 use crate::reply::Reply;
+use crate::space::{Seen, Space};
 use crate::store::Store;
 use crate::txn::{ChunkId, Commit, Outcome, Stamp, Ticks, Txn, TxnId, Write};
 use std::path::Path;
@@ -22,6 +25,9 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::watch;
+
+/// The key of the row that is written when the engine needs a commit of its own.
+const TICK: &[u8] = b"\0t";
 
 /// Ordered keys and extents of bytes. Clones share one engine; when the last is dropped without
 /// [`Engine::close`], it ends as after a crash, and loses nothing that was acknowledged.
@@ -81,6 +87,8 @@ impl Engine {
         };
         let waiting = queue.clone();
         core.extents.start_collector(Arc::new(move |copies| commit_copies(&waiting, copies)));
+        let waiting = queue.clone();
+        core.store.start_merging(Box::new(move || tick(&waiting)));
         Self { inner: Arc::new(Inner { core, queue, fifo: Arc::default(), ended, committer }) }
     }
 
@@ -102,17 +110,27 @@ impl Engine {
         if let Some(reason) = self.is_stopped() {
             return Err(Refusal::Error(EngineError::Unavailable(reason)));
         }
-        // The last space is for deletes: a full disk would stop the engine for good.
-        let extents = &self.inner.core.extents;
-        if extents.is_full() || (!gives_back(&txn) && extents.is_low()) {
-            return Err(Refusal::Error(EngineError::OutOfSpace));
-        }
+        self.check_space(&txn).map_err(Refusal::Error)?;
         if !txn.publish.is_empty() {
             self.inner.core.extents.flush(&txn.publish).await.map_err(Refusal::Error)?;
         }
         let (reply, answer) = Reply::channel();
         self.inner.queue.push(Job { txn, size, snapshot, reply })?;
         answer.await.unwrap_or(Err(Refusal::Error(EngineError::Unknown)))
+    }
+
+    /// The last space is for commits that give back: a full disk would stop the engine for good.
+    fn check_space(&self, txn: &Txn) -> Result<(), EngineError> {
+        let core = &self.inner.core;
+        let Some(seen) = core.extents.space().map(Space::seen).filter(Seen::is_low) else { return Ok(()) };
+        core.store.make_room();
+        let taken = !seen.is_full()
+            && match balance(txn, &core.published.get(), &core.extents)? {
+                Balance::Grows => false,
+                Balance::Shrinks(bytes) => core.store.may_shrink(bytes),
+                Balance::GivesBack => true,
+            };
+        if taken { Ok(()) } else { Err(EngineError::OutOfSpace) }
     }
 
     /// What became of a recent transaction. Reaches back some ten thousand transactions, over restarts.
@@ -155,9 +173,13 @@ impl Engine {
 
     /// Commits what waits, then stops; everything later is `Unavailable`. Again is harmless.
     pub async fn close(&self) -> Result<(), EngineError> {
-        let extents = self.inner.core.extents.clone();
-        // Waits for a thread.
-        let _ = tokio::task::spawn_blocking(move || extents.stop_collector()).await;
+        let core = self.inner.core.clone();
+        // Waits for threads.
+        let stop = move || {
+            core.extents.stop_collector();
+            core.store.stop_merging();
+        };
+        let _ = tokio::task::spawn_blocking(stop).await;
         self.inner.queue.end(Ended::Closed);
         let mut ended = self.inner.ended.clone();
         let clean = ended.wait_for(Option::is_some).await.is_ok_and(|clean| *clean == Some(true));
@@ -179,6 +201,11 @@ impl Engine {
         self.inner.core.stopped()
     }
 
+    #[cfg(test)]
+    pub(crate) fn published(&self) -> Arc<crate::store::Snapshot> {
+        self.inner.core.published.get()
+    }
+
     pub(crate) fn fifo(&self) -> &Arc<Fifo> {
         &self.inner.fifo
     }
@@ -195,6 +222,7 @@ impl Engine {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.core.extents.stop_collector();
+        self.core.store.stop_merging();
         self.queue.end(Ended::Dropped);
         // So that the directory is free when this returns.
         if let Some(committer) = self.committer.take() {
@@ -205,21 +233,27 @@ impl Drop for Inner {
 
 /// The collector's commit: copies take the place of the chunks they were made from.
 fn commit_copies(queue: &Queue, copies: Vec<ChunkId>) -> Result<(), EngineError> {
+    commit_own(queue, vec![], copies)
+}
+
+/// A row of no meaning: see [`crate::embedded::Tick`]. When it is not committed, nothing is to be waited for.
+fn tick(queue: &Queue) {
+    let _ = commit_own(queue, vec![Write::Put(Key::from_static(TICK), Value::new())], vec![]);
+}
+
+/// Blocks until it is durable.
+fn commit_own(queue: &Queue, writes: Vec<Write>, publish: Vec<ChunkId>) -> Result<(), EngineError> {
     let txn = Txn {
         id: TxnId(0),
         checks: vec![],
         range_checks: vec![],
-        writes: vec![],
-        publish: copies,
+        writes,
+        publish,
         release: vec![],
         deadline: None,
     };
     let (reply, answer) = Reply::channel();
-    queue.push(Job { size: txn.publish.len() * 64, txn, snapshot: None, reply })?;
+    queue.push(Job { size: 64 + txn.publish.len() * 64, txn, snapshot: None, reply })?;
     answer.blocking_recv().unwrap_or(Err(Refusal::Error(EngineError::Unknown)))?;
     Ok(())
-}
-
-fn gives_back(txn: &Txn) -> bool {
-    !txn.release.is_empty() || txn.writes.iter().any(|write| matches!(write, Write::Delete(_)))
 }

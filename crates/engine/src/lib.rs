@@ -13,6 +13,7 @@ mod engine;
 pub mod error;
 pub mod extent;
 mod fifo;
+mod giving_back;
 pub mod host;
 pub mod key;
 mod limits;
@@ -22,6 +23,7 @@ mod reader;
 mod reply;
 mod run;
 mod scan;
+mod space;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -38,6 +40,6 @@ pub use host::Host;
 pub use key::{Key, KeyRange, Value};
 pub use reader::Reader;
 pub use txn::{
-    ChunkId, Commit, Entry, Expect, LookPage, Outcome, Plan, Scan, ScanPage, SkipItem, SkipPage, SkipScan,
-    Stamp, Ticks, Txn, TxnId, Version, Write, caps,
+    ChunkId, Commit, Entry, Expect, LookPage, Looks, Outcome, Plan, Scan, ScanPage, SkipItem, SkipPage,
+    SkipScan, Stamp, Ticks, Txn, TxnId, Version, Write, caps,
 };

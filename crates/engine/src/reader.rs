@@ -2,9 +2,10 @@
 
 use crate::error::EngineError;
 use crate::key::{Key, KeyRange, Value};
+use crate::limits;
 use crate::scan;
 use crate::store::{Snapshot, entry};
-use crate::txn::{Entry, Expect, LookPage, Scan, ScanPage, SkipPage, SkipScan, Stamp};
+use crate::txn::{Entry, Expect, LookPage, Looks, Scan, ScanPage, SkipPage, SkipScan, Stamp};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -69,12 +70,12 @@ impl Reader {
         scan::scan(&self.inner.snapshot, &scan)
     }
 
-    /// Like [`Self::scan`], but of at most `looks` rows only those that are `wanted`, which sees each row where it
-    /// lies. The limits of the scan are on what is wanted. Not tracked.
+    /// Like [`Self::scan`], but of the rows that `looks` allows only those that are `wanted`, which sees each row where
+    /// it lies. The limits of the scan are on what is wanted. Not tracked.
     pub async fn look(
         &self,
         scan: Scan,
-        looks: usize,
+        looks: Looks,
         mut wanted: impl FnMut(&Key, &Value) -> bool + Send,
     ) -> Result<LookPage, EngineError> {
         scan::look(&self.inner.snapshot, &scan, looks, &mut wanted)
@@ -91,13 +92,18 @@ impl Reader {
     }
 
     fn one(&self, key: &Key) -> Result<Option<Entry>, EngineError> {
-        if key.first().is_none_or(|&first| first == crate::limits::OWN) {
+        // What may not be written is not there, and a store need not be able to look for it.
+        if limits::check_key(key).is_err() {
             return Ok(None);
         }
         Ok(self.inner.snapshot.get(key)?.map(|(seq, value)| entry(seq, value)))
     }
 
     fn track(&self, key: Key, found: Option<&Entry>) {
+        // Nor will it ever be: the commit need not look again.
+        if limits::check_key(&key).is_err() {
+            return;
+        }
         let expect = found.map_or(Expect::Absent, |entry| Expect::Version(entry.version));
         self.inner.tracked.lock().checks.push((key, expect));
     }

@@ -4,14 +4,15 @@ use crate::error::EngineError;
 use crate::key::{Key, KeyRange, Value, after_prefix};
 use crate::limits::OWN;
 use crate::store::{Row, Snapshot, Step, entry};
-use crate::txn::{LookPage, Scan, ScanPage, SkipItem, SkipPage, SkipScan};
+use crate::txn::{LookPage, Looks, Scan, ScanPage, SkipItem, SkipPage, SkipScan, caps};
 
 /// Members of a group that are stepped over before the engine seeks behind the group: for small groups
 /// a few steps cost less than a seek.
 const STEPS_BEFORE_SEEK: usize = 4;
 
 pub(crate) fn scan(snapshot: &Snapshot, scan: &Scan) -> Result<ScanPage, EngineError> {
-    let LookPage { items, next } = look(snapshot, scan, usize::MAX, &mut |_, _| true)?;
+    let LookPage { items, next } =
+        look(snapshot, scan, Looks { rows: usize::MAX, bytes: usize::MAX }, &mut |_, _| true)?;
     Ok(ScanPage { items, more: next.is_some() })
 }
 
@@ -19,10 +20,10 @@ pub(crate) fn scan(snapshot: &Snapshot, scan: &Scan) -> Result<ScanPage, EngineE
 pub(crate) fn look(
     snapshot: &Snapshot,
     scan: &Scan,
-    looks: usize,
+    looks: Looks,
     wanted: &mut dyn FnMut(&Key, &Value) -> bool,
 ) -> Result<LookPage, EngineError> {
-    let mut range = visible(&scan.range);
+    let mut range = scan.range.clone();
     if let Some(after) = &scan.after {
         if !scan.reverse && range.start <= *after {
             range.start = successor(after);
@@ -30,15 +31,17 @@ pub(crate) fn look(
             range.end = Some(after.clone());
         }
     }
+    let range = visible(&range);
     let mut page = LookPage::default();
-    let (mut bytes, mut looked) = (0, 0);
+    let (mut bytes, mut looked) = (0, Looks { rows: 0, bytes: 0 });
     snapshot.walk(&range, scan.reverse, &mut |Row { key, seq, value }| {
         let full = page.items.len() >= scan.limit || (bytes >= scan.max_bytes && !page.items.is_empty());
-        if full || looked >= looks {
+        if full || looked.rows >= looks.rows || looked.bytes >= looks.bytes {
             page.next = Some(key);
             return Step::Stop;
         }
-        looked += 1;
+        looked.rows += 1;
+        looked.bytes += key.len() + value.len();
         if wanted(&key, &value) {
             let value = if scan.keys_only { Value::new() } else { value };
             bytes += key.len() + value.len();
@@ -50,7 +53,7 @@ pub(crate) fn look(
 }
 
 pub(crate) fn skip_scan(snapshot: &Snapshot, scan: &SkipScan) -> Result<SkipPage, EngineError> {
-    let mut range = visible(&KeyRange::prefix(scan.prefix.clone()));
+    let mut range = KeyRange::prefix(scan.prefix.clone());
     if let Some(after) = &scan.after {
         let behind = match group(after, scan) {
             Some(end) if end == after.len() => after_prefix(after),
@@ -62,6 +65,7 @@ pub(crate) fn skip_scan(snapshot: &Snapshot, scan: &SkipScan) -> Result<SkipPage
             None => return Ok(SkipPage::default()),
         }
     }
+    let range = visible(&range);
     let mut page = SkipPage::default();
     let mut bytes = 0;
     let mut stepped = 0;
@@ -112,9 +116,18 @@ fn successor(key: &Key) -> Key {
 
 /// The engine's own rows are never shown.
 fn visible(range: &KeyRange) -> KeyRange {
-    let mut range = range.clone();
+    let mut range = KeyRange { start: within_cap(&range.start), end: range.end.as_ref().map(within_cap) };
     if range.start.first().is_none_or(|&first| first == OWN) {
         range.start = Key::from_static(&[OWN + 1]);
     }
     range
+}
+
+/// A bound that parts the keys as this one does and that a store can take. No key is longer than the cap, so those that
+/// stand before a longer bound are those up to its beginning.
+fn within_cap(bound: &Key) -> Key {
+    match bound.get(..caps::KEY) {
+        Some(beginning) if bound.len() > caps::KEY => successor(&bound.slice_ref(beginning)),
+        _ => bound.clone(),
+    }
 }

@@ -1,7 +1,7 @@
 //! What an engine behind the coalescer must do: apply a group atomically and durably, and read a snapshot.
 //! An enum, not a trait object: reads stay direct calls.
 
-use crate::embedded::{Embedded, EmbeddedSnapshot};
+use crate::embedded::{Embedded, EmbeddedSnapshot, Tick};
 use crate::error::EngineError;
 use crate::key::{Key, KeyRange, Value};
 use crate::memory::{Memory, MemorySnapshot};
@@ -89,6 +89,43 @@ impl Store {
         match self {
             Self::Memory(memory) => Snapshot::Memory(memory.snapshot(seq)),
             Self::Embedded(embedded) => Snapshot::Embedded(embedded.snapshot(seq)),
+        }
+    }
+
+    /// Merges tables from now on.
+    pub fn start_merging(&self, tick: Tick) {
+        if let Self::Embedded(embedded) = self {
+            embedded.start_merging(tick);
+        }
+    }
+
+    /// Waits for the end of a merge under way. The committer must still be running.
+    pub fn stop_merging(&self) {
+        if let Self::Embedded(embedded) = self {
+            embedded.stop_merging();
+        }
+    }
+
+    /// Space is low: what was deleted is wanted back.
+    pub fn make_room(&self) {
+        if let Self::Embedded(embedded) = self {
+            embedded.make_room();
+        }
+    }
+
+    /// Whether so many bytes may be written, for more that goes, before merges have given back what went.
+    pub fn may_shrink(&self, bytes: u64) -> bool {
+        match self {
+            Self::Memory(_) => true,
+            Self::Embedded(embedded) => embedded.may_shrink(bytes),
+        }
+    }
+
+    /// Why nothing more may be written.
+    pub fn failed(&self) -> Option<&'static str> {
+        match self {
+            Self::Memory(_) => None,
+            Self::Embedded(embedded) => embedded.failed(),
         }
     }
 

@@ -59,6 +59,15 @@ pub struct ScanPage {
     pub more: bool,
 }
 
+/// How far one look goes. The walk holds its thread until it has seen so many rows or so many bytes, so this is what
+/// others on the same thread wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Looks {
+    pub rows: usize,
+    /// Keys and values, wanted or not. The row that goes over is the last one.
+    pub bytes: usize,
+}
+
 /// What was wanted of the rows that were looked at.
 #[derive(Clone, Debug, Default)]
 pub struct LookPage {

@@ -147,7 +147,7 @@ features! {
     LeaseGuardsTags V2020_04_08
     /// `ses` in the SAS strings.
     SasEncryptionScope V2020_12_06
-    TableBearerTokens V2020_12_06
+    TableAuthenticationChallenge V2020_12_06
     ColdTier V2021_12_02
     /// 100 MiB per Append Block.
     AppendBlocks100MiB V2022_11_02

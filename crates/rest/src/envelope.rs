@@ -22,10 +22,32 @@ use crate::query::Query;
 use crate::reply::Reply;
 use crate::response_body::ResponseBody;
 use crate::sent::Sent;
+use crate::table::Level;
 use crate::target::Target;
 
 /// Longer client request ids are not echoed.
 const CLIENT_REQUEST_ID_LIMIT: usize = 1024;
+
+/// What is wrong with a request's head in the eyes of HTTP itself. The listener, which sees the bytes, puts it among the
+/// request's extensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    NoHost,
+    /// More than one.
+    Hosts,
+    /// A line that ends in a line feed alone.
+    LineEnds,
+}
+
+impl Malformed {
+    fn failure(self) -> Failure {
+        match self {
+            Self::NoHost => Failure::missing_header(headers::HOST),
+            Self::Hosts => Failure::invalid_header(headers::HOST, "more than one"),
+            Self::LineEnds => Failure::new(ErrorCode::InvalidInput).cause("a line ends in a bare line feed"),
+        }
+    }
+}
 
 /// Where and when a request came in.
 pub(crate) struct Arrival {
@@ -47,6 +69,7 @@ pub(crate) struct Envelope {
     /// What `x-ms-version` of the answer says; nothing when the request failed before a version took effect.
     version_shown: Option<HeaderValue>,
     client_request_id: Option<HeaderValue>,
+    level: Level,
     /// A version was asked for, by header or parameter.
     pub names_version: bool,
     pub content_length: Option<u64>,
@@ -71,6 +94,7 @@ impl Envelope {
             version: ApiVersion::NEWEST,
             version_shown: None,
             client_request_id,
+            level: Level::Minimal,
             names_version: true,
             content_length,
             row: None,
@@ -79,6 +103,9 @@ impl Envelope {
         if let Ok(head) = &head {
             envelope.service = head.target.service;
             envelope.resource = spoken_of(head);
+            if envelope.service == Service::Table {
+                envelope.level = Level::of(head).unwrap_or(Level::Minimal);
+            }
             let by_query = VERSION_PARAMETERS.iter().any(|name| head.query(name).is_some());
             envelope.names_version = head.version_sent.is_some() || by_query;
             envelope.choose_version(head.version);
@@ -105,6 +132,7 @@ impl Envelope {
                 resource: self.resource,
                 is_head: self.is_head,
                 version: self.version,
+                level: self.level,
                 row: self.row,
                 request_id: self.request_id,
                 now: self.now,
@@ -113,7 +141,8 @@ impl Envelope {
             if auth::wants_challenge(failure) {
                 reply = reply.header(headers::WWW_AUTHENTICATE, auth.challenge());
             }
-            reason = reason_phrase(failure);
+            // The Table service sends what belongs to the status (recorded), the others the text of the error.
+            reason = if self.service == Service::Table { None } else { reason_phrase(failure) };
         }
         let Reply { status, mut headers, body, metadata_names, .. } = reply;
         if !self.version.has(Feature::QuotedEtags) {
@@ -186,6 +215,9 @@ fn read_head(
     sent: Sent,
     request_id: Uuid,
 ) -> Result<Box<Head>, Failure> {
+    if let Some(malformed) = parts.extensions.get::<Malformed>() {
+        return Err(malformed.failure());
+    }
     let method = Method::parse(parts.method.as_str()).ok_or(ErrorCode::UnsupportedHttpVerb)?;
     let query = Query::parse(parts.uri.query().unwrap_or_default()).map_err(|_| ErrorCode::InvalidUri)?;
     let text = |name: &str| sent.find(name).and_then(|value| value.to_str().ok());

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::headers;
 use crate::reply::Reply;
+use crate::table::Level;
 use crate::xml::{self, Writer};
 
 /// What the rendering of a refusal has to know about the request.
@@ -16,6 +17,8 @@ pub(crate) struct Asked<'a> {
     pub resource: Resource,
     pub is_head: bool,
     pub version: ApiVersion,
+    /// What a table's client asked to be told about types: errors name the level too (recorded).
+    pub level: Level,
     pub row: Option<&'a Row>,
     pub request_id: Uuid,
     pub now: Timestamp,
@@ -98,11 +101,7 @@ fn table_json(failure: &Failure, asked: &Asked<'_>) -> (String, &'static str, bo
     });
     let is_authentication =
         matches!(failure.code, ErrorCode::NoAuthenticationInformation | ErrorCode::AuthenticationFailed);
-    let content_type = if is_authentication {
-        "application/json"
-    } else {
-        "application/json; odata=minimalmetadata; streaming=true; charset=utf-8"
-    };
+    let content_type = if is_authentication { "application/json" } else { asked.level.content_type() };
     (value.to_string(), content_type, is_authentication)
 }
 

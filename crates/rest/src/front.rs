@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::Response;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::{self, Method, Row, Service};
+use lazuli_model::operation::{self, Method, Op, Row, Service};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
 use lazuli_service::shared::service_properties::get_service_properties;
@@ -166,10 +166,24 @@ impl Front {
         check_timeout(&head)?;
         let (services, auth) = (self.services.clone(), Arc::clone(&self.auth));
         let call = Call { services, auth, head, row, context, grant: Box::new(grant), body };
-        match row.route.service {
+        let reply = match row.route.service {
             Service::Table => table::preferred(call, handler).await,
             _ => handler(call).await,
-        }
+        }?;
+        self.count(reply, row).await
+    }
+
+    /// Counts the body of an answer until its client has taken it. What only reads is refused when there is no memory
+    /// for its answer; what has changed something is answered in any case.
+    async fn count(&self, mut reply: Reply, row: &Row) -> Result<Reply, Failure> {
+        let ResponseBody::Full(Some(bytes)) = &mut reply.body else { return Ok(reply) };
+        let (bytes, outgoing) = (std::mem::take(bytes), self.services.outgoing());
+        let only_reads = row.route.methods.contains(&Method::Get) && row.op != Op::GetMessages;
+        reply.body = ResponseBody::full(match only_reads {
+            true => outgoing.count(bytes, reply.share.take()).await?,
+            false => outgoing.count_done(bytes, reply.share.take()),
+        });
+        Ok(reply)
     }
 
     async fn container_access(&self, head: &Head) -> Result<Option<ContainerAccess>, Failure> {

@@ -31,6 +31,7 @@ mod testing;
 pub mod xml;
 
 pub use call::Call;
+pub use envelope::Malformed;
 pub use front::{Front, FrontOptions, Observer};
 pub use operations::is_built;
 pub use reply::Reply;

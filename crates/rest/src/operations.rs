@@ -10,7 +10,7 @@ use crate::{blob, cors, queue, table};
 pub(crate) type Handler = fn(Call) -> Operation;
 
 macro_rules! handlers {
-    ($($($op:ident)|+ => $path:path,)* not built: $($unbuilt:ident),* $(,)?) => {
+    (built: { $($($op:ident)|+ => $path:path,)* } unbuilt: { $($unbuilt:ident,)* }) => {
         /// The operation's code; `None` for what is recognised and answered 501.
         pub(crate) fn handler(op: Op) -> Option<Handler> {
             match op {
@@ -22,6 +22,7 @@ macro_rules! handlers {
 }
 
 handlers! {
+    built: {
     // Blob.
     ListContainers => blob::list_containers::list_containers,
     GetBlobServiceProperties => blob::get_blob_service_properties::get_blob_service_properties,
@@ -85,8 +86,10 @@ handlers! {
     EntityGroupTransaction => table::entity_group_transaction::entity_group_transaction,
     // Every service.
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
-    not built:
-    BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, PutPageBlob, PutAppendBlob, UndeleteBlob, SetBlobTier, GetBlobTags, SetBlobTags, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, AppendBlock, AppendBlobSeal, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
+    }
+    unbuilt: {
+        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, PutPageBlob, PutAppendBlob, UndeleteBlob, SetBlobTier, GetBlobTags, SetBlobTags, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, AppendBlock, AppendBlobSeal, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
+    }
 }
 
 /// Whether an operation is carried out, or recognised and answered 501.

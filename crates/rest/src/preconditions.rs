@@ -3,7 +3,7 @@
 use lazuli_model::admission::{LeaseId, Preconditions, SequenceConditions};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETagCondition;
-use lazuli_model::operation::{Conditions, LeaseUse, Row, Rule};
+use lazuli_model::operation::{Conditions, LeaseUse, Row, Rule, Source};
 use lazuli_model::tags::TagExpression;
 use lazuli_model::time::Timestamp;
 
@@ -132,7 +132,9 @@ pub fn lease_id(head: &Head, name: &'static str) -> Result<Option<LeaseId>, Fail
 /// A negative number is InvalidInput where pages are written, an invalid header where they are copied (recorded).
 fn sequence_number(head: &Head, name: &'static str, row: &Row) -> Result<Option<u64>, Failure> {
     match head.header(name) {
-        Some(text) if text.starts_with('-') && !row.policy.source => Err(ErrorCode::InvalidInput.into()),
+        Some(text) if text.starts_with('-') && row.policy.source == Source::None => {
+            Err(ErrorCode::InvalidInput.into())
+        }
         _ => head.number(name),
     }
 }

@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use lazuli_model::error::Failure;
 use lazuli_model::etag::ETag;
 use lazuli_model::time::Timestamp;
+use lazuli_service::budget::Share;
 use lazuli_service::download::Download;
 use lazuli_service::record::blob::ContentMd5;
 
@@ -21,6 +22,8 @@ pub struct Reply {
     pub(crate) refusal: Option<Box<Failure>>,
     /// As they are to be spelled: the header map has no case.
     pub(crate) metadata_names: Vec<String>,
+    /// Memory that was set aside for the body.
+    pub(crate) share: Option<Share>,
 }
 
 impl Reply {
@@ -31,6 +34,7 @@ impl Reply {
             body: ResponseBody::Empty,
             refusal: None,
             metadata_names: Vec::new(),
+            share: None,
         }
     }
 
@@ -44,6 +48,13 @@ impl Reply {
         let mut reply = Self::new(status);
         reply.body = ResponseBody::full(document.into());
         reply.header(headers::CONTENT_TYPE, "application/xml")
+    }
+
+    /// The body was built within this share of the memory for answers.
+    #[must_use]
+    pub fn within(mut self, share: Option<Share>) -> Self {
+        self.share = share;
+        self
     }
 
     /// A value that no header can hold is left out.

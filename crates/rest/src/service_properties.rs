@@ -1,12 +1,15 @@
 //! The StorageServiceProperties document, the same for every service but for the elements that one lacks.
 
+use bytes::Bytes;
 use lazuli_model::error::Failure;
 use lazuli_model::version::ApiVersion;
+use lazuli_service::Services;
 use lazuli_service::record::properties::{
     CorsRule, Logging, Metrics, RetentionPolicy, ServiceProperties, StaticWebsite,
 };
 use lazuli_service::shared::service_properties::SetServiceProperties;
 
+use crate::front::unwrap;
 use crate::xml::{self, Element, Writer, refuse_element};
 
 const RULES: usize = 5;
@@ -103,6 +106,14 @@ fn website(writer: &mut Writer, website: &StaticWebsite) {
         writer.maybe("ErrorDocument404Path", website.error_document_404_path.as_deref());
     }
     writer.close("StaticWebsite");
+}
+
+/// Reads a document; a long one not on the thread that other requests share.
+pub(crate) async fn read_aside(
+    services: &Services,
+    document: Bytes,
+) -> Result<SetServiceProperties, Failure> {
+    services.compute(document.len(), move || read(&document)).await.map_err(unwrap)?
 }
 
 /// What the document names is set, what it does not name stays.

@@ -1,9 +1,12 @@
 //! The SignedIdentifiers document: stored access policies of a container, queue or table.
 
+use bytes::Bytes;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::time::Timestamp;
+use lazuli_service::Services;
 use lazuli_service::record::container::StoredPolicy;
 
+use crate::front::unwrap;
 use crate::xml::{self, Element, Writer, refuse_element};
 
 const POLICIES: usize = 5;
@@ -33,6 +36,15 @@ pub fn write(policies: &[StoredPolicy]) -> String {
     }
     writer.close("SignedIdentifiers");
     writer.finish()
+}
+
+/// Reads a document; a long one not on the thread that other requests share.
+pub(crate) async fn read_aside(
+    services: &Services,
+    document: Bytes,
+    letters: &'static str,
+) -> Result<Vec<StoredPolicy>, Failure> {
+    services.compute(document.len(), move || read(&document, letters)).await.map_err(unwrap)?
 }
 
 /// `letters`: every permission that a token of this kind of resource can carry. No document, no policies.

@@ -169,6 +169,11 @@ settings! {
         create_tables: List, "createTables", "LIST", "LAZULI_CREATE_TABLES";
         /// Most connections served at once [default: 8192, less when file descriptors are few].
         max_connections: usize, "maxConnections", "COUNT", "LAZULI_MAX_CONNECTIONS";
+        /// Bytes a second that a client must take of its answers, judged over two minutes of waiting for it; 0 for no
+        /// limit [default: 16384].
+        least_download_rate: u64, "leastDownloadRate", "BYTES", "LAZULI_LEAST_DOWNLOAD_RATE";
+        /// MiB of memory for answers that their clients have not taken yet [default: 64].
+        answer_memory: usize, "answerMemory", "MIB", "LAZULI_ANSWER_MEMORY";
         /// Form of the log [default: text].
         log_format: LogFormat, "logFormat", "FORMAT", "LAZULI_LOG_FORMAT";
     }

@@ -3,6 +3,7 @@
 mod admin;
 mod args;
 mod config;
+mod descriptors;
 mod log;
 mod metrics;
 mod net;

@@ -55,6 +55,11 @@ impl Metrics {
         );
         registry.register("received", "Bytes of request bodies (bytes)", bytes_in.clone());
         registry.register("sent", "Bytes of response bodies (bytes)", bytes_out.clone());
+        registry.register(
+            "connections_cut_off",
+            "Connections that the server ended by itself, by reason",
+            connections.cuts().family(),
+        );
         registry.register_collector(Box::new(Connections(connections)));
         let services = Arc::default();
         registry.register_collector(Box::new(Upkeep(Arc::clone(&services))));

@@ -13,9 +13,10 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::admin::Admin;
 use crate::args::ServeArgs;
 use crate::config::{Config, Environment, reload_accounts, resolve};
+use crate::descriptors::{self, Share};
 use crate::metrics::Metrics;
 use crate::net::tls::Certificate;
-use crate::net::{Acceptor, Bound, ConnectionSettings, Lanes, bind, connection_limit};
+use crate::net::{Acceptor, Bound, ConnectionSettings, Lanes, bind};
 use crate::signals::{Signals, Told};
 use crate::storage::Storage;
 use crate::wiring::{self, Wired, service_name};
@@ -28,7 +29,7 @@ const DRAIN_PATIENCE: Duration = Duration::from_secs(30);
 /// How often files are looked at and the engine is asked for its health.
 const ROUND: Duration = Duration::from_secs(1);
 /// Health and metrics are served when the house is full, too, and when every lane is busy.
-const ADMIN_CONNECTIONS: usize = 32;
+const ADMIN_CONNECTIONS: usize = 8;
 const ADMIN_KEEP_ALIVE: Duration = Duration::from_secs(60);
 
 /// An I/O error stopped the engine (EX_IOERR): the supervisor should restart the process, which recovers.
@@ -58,9 +59,10 @@ async fn serve(
     let mut signals = Signals::listen()?;
     let certificate = config.tls.clone().map(Certificate::load).transpose()?;
     let listeners = bind_all(config)?;
-    let engine = wiring::open_engine(config)?;
+    let share = share_descriptors(config)?;
+    let engine = wiring::open_engine(config, share.engine)?;
 
-    let acceptor = Acceptor::new(connection_limit(config.max_connections), Lanes::start()?);
+    let acceptor = Acceptor::new(share.connections, Lanes::start()?);
     let admin_acceptor = Acceptor::new(ADMIN_CONNECTIONS, Lanes::here());
     let metrics = Metrics::new(acceptor.clone());
     let wired = wiring::wire(config, &engine, metrics.clone())?;
@@ -79,7 +81,8 @@ async fn serve(
             path_style_only: config.path_style_only,
         });
         let tls = certificate.as_ref().map(Certificate::acceptor).transpose()?;
-        let settings = ConnectionSettings { answering, tls, keep_alive: listener.keep_alive };
+        let (keep_alive, least_rate) = (listener.keep_alive, config.least_download_rate);
+        let settings = ConnectionSettings { answering, tls, keep_alive, least_rate };
         tokio::spawn(acceptor.clone().run(bound.listener, settings));
     }
     announce(&mut announcement, "admin", false, listeners.admin.address);
@@ -91,7 +94,8 @@ async fn serve(
         well_known_key_exposed: config.well_known_key_exposed,
         ready: ready.clone(),
     };
-    let settings = ConnectionSettings { answering: Arc::new(admin), tls: None, keep_alive: ADMIN_KEEP_ALIVE };
+    let (answering, least_rate) = (Arc::new(admin), config.least_download_rate);
+    let settings = ConnectionSettings { answering, tls: None, keep_alive: ADMIN_KEEP_ALIVE, least_rate };
     tokio::spawn(admin_acceptor.clone().run(listeners.admin.listener, settings));
 
     remark(config);
@@ -148,6 +152,21 @@ async fn stop(signals: &mut Signals, acceptor: &Acceptor, engine: &Engine) -> Ex
             ExitCode::from(EXIT_ENGINE_STOPPED)
         }
     }
+}
+
+/// Before anything is opened that could run out of them.
+fn share_descriptors(config: &Config) -> Result<Share, Error> {
+    let lanes = std::thread::available_parallelism().map_or(1, usize::from);
+    let limit = descriptors::limit();
+    let share = descriptors::share(
+        limit,
+        lanes,
+        ADMIN_CONNECTIONS,
+        wiring::engine_wants(config),
+        config.max_connections,
+    )?;
+    tracing::debug!(limit, engine = share.engine, connections = share.connections, "file descriptors");
+    Ok(share)
 }
 
 struct Listeners {

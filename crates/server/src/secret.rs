@@ -39,7 +39,7 @@ fn kept(directory: &Path) -> Result<[u8; BYTES], SecretError> {
     }
 }
 
-/// Written aside and renamed: a crash leaves no half of it.
+/// Written aside and renamed: a crash leaves no half of it. Its name is durable before a key is derived from it.
 fn make(directory: &Path, path: &Path) -> Result<[u8; BYTES], SecretError> {
     let secret = random()?;
     let aside = directory.join("delegation-secret.new");
@@ -47,6 +47,7 @@ fn make(directory: &Path, path: &Path) -> Result<[u8; BYTES], SecretError> {
     file.write_all(&secret)?;
     file.sync_all()?;
     std::fs::rename(&aside, path)?;
+    File::open(directory)?.sync_all()?;
     Ok(secret)
 }
 

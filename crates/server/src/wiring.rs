@@ -10,6 +10,7 @@ use lazuli_service::{ServiceOptions, Services, upkeep};
 use tokio::task::JoinHandle;
 
 use crate::config::{Config, Oauth, Storage};
+use crate::descriptors::EngineWants;
 use crate::metrics::Metrics;
 use crate::secret;
 
@@ -26,10 +27,25 @@ pub fn service_name(service: Service) -> &'static str {
     }
 }
 
-pub fn open_engine(config: &Config) -> Result<Engine, Error> {
+/// File descriptors that the engine takes.
+pub fn engine_wants(config: &Config) -> EngineWants {
+    match &config.storage {
+        Storage::Memory => EngineWants { fewest: 0, most: 0 },
+        Storage::Directory(_) => {
+            let fewest = Options::default().within(0).err().unwrap_or_default();
+            EngineWants { fewest, most: Options::default().descriptors() }
+        }
+    }
+}
+
+pub fn open_engine(config: &Config, descriptors: usize) -> Result<Engine, Error> {
     Ok(match &config.storage {
         Storage::Memory => Engine::memory(Host::real()),
-        Storage::Directory(directory) => Engine::open(directory, Options::default(), Host::real())?,
+        Storage::Directory(directory) => {
+            let options = Options::default().within(descriptors);
+            let options = options.map_err(|fewest| format!("the engine needs {fewest} file descriptors"))?;
+            Engine::open(directory, options, Host::real())?
+        }
     })
 }
 
@@ -40,7 +56,8 @@ pub struct Wired {
 }
 
 pub fn wire(config: &Config, engine: &Engine, metrics: Arc<Metrics>) -> Result<Wired, Error> {
-    let services = Services::new(engine.clone(), ServiceOptions::default());
+    let options = ServiceOptions { answer_memory: config.answer_memory, ..ServiceOptions::default() };
+    let services = Services::new(engine.clone(), options);
     let accounts = Accounts::new(config.accounts.iter().cloned());
     let auth = Auth::new(accounts.clone(), oauth(&config.oauth)?, secret::delegation(&config.storage)?)
         .with_bearer_over_http(config.bearer_over_http);

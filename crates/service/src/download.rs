@@ -11,12 +11,15 @@ use crate::Services;
 use crate::fault::Answer;
 use crate::key::{self, ContentId};
 use crate::manifest;
+use crate::outgoing::held;
 use crate::readers::ActiveReader;
 use crate::record::content::{Content, Piece, Shape};
 
 /// What is read and sent at a time: what the engine reads without a thread for it, and the nearer caches hold from
 /// the reading through the checking to the sending.
 const UNIT: u32 = 256 * 1024;
+/// The same when memory is short: what every download may hold.
+const SMALL_UNIT: u32 = 64 * 1024;
 
 pub struct Download {
     services: Services,
@@ -120,12 +123,18 @@ impl Download {
             Piece::Chunk { .. } => {
                 let Some(chunk) = piece.chunk() else { return Err(lost()) };
                 // Units end where sub-checksums do, so that no byte is verified twice.
-                let end = wanted.end.min((wanted.start / UNIT + 1) * UNIT);
+                let unit_of = |unit: u32| wanted.end.min((wanted.start / unit + 1) * unit);
+                let whole = unit_of(UNIT);
+                let share = match whole - wanted.start {
+                    ..=SMALL_UNIT => None,
+                    length => self.services.outgoing().ahead(length as usize),
+                };
+                let end = if share.is_some() { whole } else { unit_of(SMALL_UNIT) };
                 if end < wanted.end {
                     self.next.push_front(Next::Piece(piece, end..wanted.end));
                 }
                 wanted.end = end;
-                Ok(self.services.engine().extents().read(chunk, wanted).await?)
+                Ok(held(self.services.engine().extents().read(chunk, wanted).await?, share))
             }
         }
     }

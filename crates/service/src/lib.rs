@@ -2,11 +2,14 @@
 
 pub mod blob;
 pub mod body;
+pub mod budget;
 pub mod content;
 pub mod download;
 pub mod fault;
 pub mod key;
 pub mod manifest;
+pub mod outgoing;
+pub mod pace;
 pub mod queue;
 pub mod readers;
 pub mod record;
@@ -34,6 +37,8 @@ pub use lazuli_engine::crc64;
 pub struct ServiceOptions {
     /// Memory that bodies on their way to the extents may take together.
     pub upload_memory: usize,
+    /// Memory that answers on their way to their clients may take together.
+    pub answer_memory: usize,
     /// How long one request may go on trying to commit.
     pub commit_patience: Duration,
 }
@@ -43,7 +48,11 @@ const LONG_LISTS: usize = 4;
 
 impl Default for ServiceOptions {
     fn default() -> Self {
-        Self { upload_memory: 32 * 1024 * 1024, commit_patience: Duration::from_secs(30) }
+        Self {
+            upload_memory: 32 * 1024 * 1024,
+            answer_memory: 64 * 1024 * 1024,
+            commit_patience: Duration::from_secs(30),
+        }
     }
 }
 
@@ -54,7 +63,8 @@ pub struct Services(Arc<Inner>);
 struct Inner {
     engine: Engine,
     options: ServiceOptions,
-    budget: upload::Budget,
+    budget: budget::Budget,
+    outgoing: outgoing::Outgoing,
     workers: workers::Workers,
     readers: readers::Readers,
     stage_counts: blob::StageCounts,
@@ -65,11 +75,13 @@ struct Inner {
 
 impl Services {
     pub fn new(engine: Engine, options: ServiceOptions) -> Self {
-        let budget = upload::Budget::new(options.upload_memory);
+        let budget = budget::Budget::new(options.upload_memory);
+        let outgoing = outgoing::Outgoing::new(options.answer_memory);
         Self(Arc::new(Inner {
             engine,
             options,
             budget,
+            outgoing,
             workers: workers::Workers::default(),
             readers: readers::Readers::default(),
             stage_counts: blob::StageCounts::default(),
@@ -87,8 +99,12 @@ impl Services {
         &self.0.options
     }
 
-    pub(crate) fn budget(&self) -> &upload::Budget {
+    pub(crate) fn budget(&self) -> &budget::Budget {
         &self.0.budget
+    }
+
+    pub fn outgoing(&self) -> &outgoing::Outgoing {
+        &self.0.outgoing
     }
 
     pub(crate) fn workers(&self) -> &workers::Workers {

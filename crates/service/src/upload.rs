@@ -1,14 +1,15 @@
 //! A body on its way to stable storage: streamed, hashed, unpublished until a commit names it.
 
-use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use lazuli_engine::{ChunkId, Plan, Written, crc64, crc64_combine};
 use md5::{Digest, Md5};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
 
 use crate::Services;
-use crate::body::{Body, too_large};
+use crate::body::{Body, BodyError, too_large};
+use crate::budget::Share;
 use crate::fault::Answer;
 use crate::key::{self, ContentId};
 use crate::record::content::{Content, INLINE_LIMIT, Piece, Shape};
@@ -16,35 +17,17 @@ use crate::record::content::{Content, INLINE_LIMIT, Piece, Shape};
 const CHUNK: usize = 4 * 1024 * 1024;
 /// What an upload may hold without asking the budget: a chunk of this size is written when memory is scarce.
 const SMALL_CHUNK: usize = 64 * 1024;
+/// By so much a chunk in the making grows at a time, each time with leave of the budget.
+const STEP: usize = 256 * 1024;
+/// When memory is scarce, a chunk that has been in the making for so long is written as it is.
+const HOLD: Duration = Duration::from_secs(1);
 /// Frames from here on are not copied. Each holds on to the buffer that it was read into, twice this at most.
 const KEPT_FRAME: usize = 32 * 1024;
 /// Small frames are copied together up to here, so that no buffer has to grow far.
 const TAIL: usize = 256 * 1024;
-/// So many pieces may be small; then an upload waits for memory, lest its list of pieces outgrow a record.
+/// So many pieces may be small; then they are read back and written again as whole chunks, lest the list of pieces
+/// outgrow a record.
 const SMALL_PIECES: usize = 512;
-
-/// Memory for bodies, shared by all uploads. An upload that gets none writes smaller chunks instead of waiting,
-/// so a slow sender never keeps others from their memory.
-#[derive(Clone)]
-pub struct Budget(Arc<Semaphore>);
-
-impl Budget {
-    pub fn new(bytes: usize) -> Self {
-        Self(Arc::new(Semaphore::new(bytes / 1024)))
-    }
-
-    fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
-        self.0.clone().try_acquire_many_owned(kib(bytes)).ok()
-    }
-
-    async fn wait(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
-        self.0.clone().acquire_many_owned(kib(bytes)).await.ok()
-    }
-}
-
-fn kib(bytes: usize) -> u32 {
-    u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX)
-}
 
 /// Bytes that are written and belong to nobody yet. Dropped before a commit, they are garbage.
 pub struct Uploaded {
@@ -83,7 +66,7 @@ pub async fn upload(services: &Services, mut body: Body, limit: u64, with_md5: b
     }
     let mut sink = Sink::new(services, body.length, with_md5);
     let mut total = 0u64;
-    while let Some(frame) = body.next().await {
+    while let Some(frame) = sink.receive(&mut body).await? {
         let frame = frame?;
         total += frame.len() as u64;
         if total > limit {
@@ -102,12 +85,16 @@ struct Sink<'a> {
     parts: Vec<Bytes>,
     tail: BytesMut,
     filled: usize,
-    permit: Option<OwnedSemaphorePermit>,
+    /// Memory for what the chunk holds beyond a small one, and when it is to be written at the latest.
+    share: Option<(Share, Instant)>,
     room: usize,
     done: u64,
     crc64: u64,
     pieces: Vec<Piece>,
+    /// The chunks of `pieces`, one for one.
     written: Vec<Written>,
+    /// So many pieces in front are whole chunks.
+    settled: usize,
 }
 
 impl<'a> Sink<'a> {
@@ -119,12 +106,24 @@ impl<'a> Sink<'a> {
             parts: Vec::new(),
             tail: BytesMut::new(),
             filled: 0,
-            permit: None,
-            room: 0,
+            share: None,
+            room: SMALL_CHUNK,
             done: 0,
             crc64: 0,
             pieces: Vec::new(),
             written: Vec::new(),
+            settled: 0,
+        }
+    }
+
+    /// The next frame. While the sender keeps it waiting, a chunk in the making does not keep memory from others.
+    async fn receive(&mut self, body: &mut Body) -> Answer<Option<Result<Bytes, BodyError>>> {
+        loop {
+            let Some((_, due)) = &self.share else { return Ok(body.next().await) };
+            if let Ok(frame) = timeout_at(*due, body.next()).await {
+                return Ok(frame);
+            }
+            self.yield_memory().await?;
         }
     }
 
@@ -135,8 +134,8 @@ impl<'a> Sink<'a> {
             return Ok(());
         }
         while !frame.is_empty() {
-            if self.room == 0 {
-                self.make_room().await;
+            if self.filled == self.room && !self.grow() {
+                self.flush().await?;
             }
             let now = frame.split_to(frame.len().min(self.room - self.filled));
             self.filled += now.len();
@@ -149,25 +148,43 @@ impl<'a> Sink<'a> {
                     self.end_tail();
                 }
             }
-            if self.filled == self.room {
-                self.flush().await?;
-            }
         }
-        Ok(())
+        if self.filled == CHUNK {
+            self.flush().await?;
+        }
+        self.yield_memory().await
     }
 
-    /// Room for the next chunk: a whole one if the budget allows, else a small one. Without leave, memory is taken
-    /// as bytes come in: a thousand senders that send nothing hold nothing.
-    async fn make_room(&mut self) {
+    /// More room for the chunk in the making, if it may grow and the budget allows. Memory is taken as bytes come in: a
+    /// thousand senders that send nothing hold nothing.
+    fn grow(&mut self) -> bool {
         let left = self.announced.map_or(CHUNK as u64, |length| length.saturating_sub(self.done));
-        let wanted = usize::try_from(left).unwrap_or(CHUNK).clamp(SMALL_CHUNK, CHUNK);
-        let budget = self.services.budget();
-        self.permit = match wanted {
-            ..=SMALL_CHUNK => None,
-            _ if self.pieces.len() >= SMALL_PIECES => budget.wait(wanted).await,
-            _ => budget.take(wanted),
-        };
-        self.room = if self.permit.is_some() { wanted } else { SMALL_CHUNK };
+        let whole = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
+        let step = STEP.min(whole.saturating_sub(self.room));
+        if step == 0 {
+            return false;
+        }
+        let Some(more) = self.services.budget().try_take(step) else { return false };
+        match &mut self.share {
+            Some((share, _)) => share.join(more),
+            None => self.share = Some((more, Instant::now() + HOLD)),
+        }
+        self.room += step;
+        true
+    }
+
+    /// Writes a chunk that has been long in the making when others are in want of its memory.
+    async fn yield_memory(&mut self) -> Answer<()> {
+        match &mut self.share {
+            Some((_, due)) if Instant::now() >= *due => {
+                if self.services.budget().is_short() {
+                    return self.flush().await;
+                }
+                *due = Instant::now() + HOLD;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn end_tail(&mut self) {
@@ -184,9 +201,55 @@ impl<'a> Sink<'a> {
         self.md5 = md5;
         self.note(written);
         self.tail = BytesMut::new();
-        self.permit = None;
-        (self.room, self.filled) = (0, 0);
+        self.share = None;
+        (self.room, self.filled) = (SMALL_CHUNK, 0);
+        while self.written.get(self.settled).is_some_and(|written| written.len as usize == CHUNK) {
+            self.settled += 1;
+        }
+        if self.written.len() - self.settled >= SMALL_PIECES {
+            self.settle().await?;
+        }
         Ok(())
+    }
+
+    /// Reads small pieces back and writes them as whole chunks; what is left over becomes one piece. No sender is waited
+    /// for, so the memory that this takes is soon free again.
+    async fn settle(&mut self) -> Answer<()> {
+        let _share = self.services.budget().take(CHUNK).await;
+        let old = self.written.split_off(self.settled);
+        self.pieces.truncate(self.settled);
+        let mut parts = Vec::new();
+        let mut gathered = 0;
+        for chunk in &old {
+            let mut from = 0;
+            while from < chunk.len {
+                let to = chunk.len.min(from + (CHUNK as u32 - gathered));
+                parts.push((chunk.id, from..to));
+                gathered += to - from;
+                from = to;
+                if gathered == CHUNK as u32 {
+                    self.rewrite(std::mem::take(&mut parts)).await?;
+                    self.settled += 1;
+                    gathered = 0;
+                }
+            }
+        }
+        if gathered > 0 {
+            self.rewrite(parts).await?;
+        }
+        Ok(())
+    }
+
+    async fn rewrite(&mut self, parts: Vec<(ChunkId, std::ops::Range<u32>)>) -> Answer<()> {
+        let written =
+            self.services.workers().rewrite(self.services.engine().extents().clone(), parts).await?;
+        self.keep(written);
+        Ok(())
+    }
+
+    fn keep(&mut self, written: Written) {
+        self.pieces.push(Piece::Chunk { id: written.id.0, len: written.len });
+        self.written.push(written);
     }
 
     fn note(&mut self, written: Written) {
@@ -194,8 +257,7 @@ impl<'a> Sink<'a> {
         self.crc64 =
             if self.done == 0 { written.crc64 } else { crc64_combine(self.crc64, written.crc64, length) };
         self.done += length;
-        self.pieces.push(Piece::Chunk { id: written.id.0, len: written.len });
-        self.written.push(written);
+        self.keep(written);
     }
 
     async fn finish(mut self) -> Answer<Uploaded> {

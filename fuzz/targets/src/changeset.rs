@@ -1,9 +1,10 @@
 //! Batches: the multipart around them, the requests inside, the entities of those. What was cut apart and is put together
-//! again is cut apart in the same way.
+//! again is cut apart in the same way. What is looked at and what is kept grows with the input and no faster.
 
 use lazuli_model::odata::EdmValue;
-use lazuli_rest::table::multipart::{self, HEADERS_MAX, PARTS_MAX, Part, Request};
+use lazuli_rest::table::multipart::{self, HEAD_MAX, HEADERS_MAX, PARTS_MAX, Part, Request};
 use lazuli_rest::table::read_entity;
+use lazuli_rest::table::select::{NAMES_MAX, Select};
 
 pub fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
@@ -17,11 +18,17 @@ pub fn run(data: &[u8]) {
     }
     request(data);
     entity(data);
+    select(&text);
 }
 
 fn cut(data: &[u8], boundary: &str, depth: u32) {
-    let Some(parts) = multipart::parts(data, boundary) else { return };
+    let mut looked = 0;
+    let parts = multipart::parts_counted(data, boundary, &mut looked);
+    assert!(looked <= 3 * data.len(), "{looked} of {} were looked at: {}", data.len(), data.escape_ascii());
+    let Some(parts) = parts else { return };
     assert!(parts.len() <= PARTS_MAX);
+    let kept: usize = parts.iter().map(|part| part.body.len() + size(&part.headers)).sum();
+    assert!(kept <= data.len(), "{kept} of {} are parts", data.len());
     together_again(&parts);
     for part in &parts {
         let inner = part.header("content-type").and_then(multipart::boundary);
@@ -30,6 +37,18 @@ fn cut(data: &[u8], boundary: &str, depth: u32) {
             _ => request(part.body),
         }
     }
+}
+
+fn size(headers: &[(&str, &str)]) -> usize {
+    headers.iter().map(|(name, value)| name.len() + value.len()).sum()
+}
+
+/// Each name once, and no more of them than may be.
+fn select(text: &str) {
+    let Ok(select) = Select::parse(text) else { return };
+    let names = select.names();
+    assert!(names.len() <= NAMES_MAX && select.text.len() <= text.len());
+    assert!(names.iter().enumerate().all(|(at, name)| select.place(name) == Some(at)), "{text}");
 }
 
 fn within(outer: &[u8], inner: &[u8]) -> bool {
@@ -70,12 +89,21 @@ fn request(data: &[u8]) {
     let Some(Request { method, url, headers, body }) = multipart::request(data) else { return };
     assert!(!method.contains([' ', '\n']) && !url.contains('\n'));
     assert!(headers.len() <= HEADERS_MAX && body.len() <= data.len());
+    assert!(method.len() + url.len() + size(&headers) <= HEAD_MAX);
     entity(body);
+    if let Some((_, selected)) = url.split_once("$select=") {
+        select(selected);
+    }
 }
 
 /// An entity is what its JSON says: a number without a point or an exponent is a whole one, and a small one.
 fn entity(data: &[u8]) {
-    let Ok(sent) = read_entity::read(data) else { return };
+    let mut looked = 0;
+    let sent = read_entity::read_counted(data, &mut looked);
+    assert!(looked <= 2 * data.len(), "{looked} of {} were looked at: {}", data.len(), data.escape_ascii());
+    let Ok(sent) = sent else { return };
+    let kept: usize = sent.properties.iter().map(|(name, value)| name.len() + bytes(value)).sum();
+    assert!(kept <= 2 * data.len(), "{kept} bytes of entity from {}", data.len());
     let text = std::str::from_utf8(data).unwrap();
     for (index, (name, value)) in sent.properties.iter().enumerate() {
         assert!(sent.properties.iter().skip(index + 1).all(|(other, _)| other != name), "{name} twice");
@@ -85,5 +113,16 @@ fn entity(data: &[u8]) {
         {
             assert!(text.contains(['.', 'e', 'E']), "{name} is a Double in {text}");
         }
+    }
+}
+
+fn bytes(value: &EdmValue) -> usize {
+    match value {
+        EdmValue::String(text) => text.len(),
+        EdmValue::Binary(bytes) => bytes.len(),
+        EdmValue::Boolean(_) => 1,
+        EdmValue::Int32(_) => 4,
+        EdmValue::Int64(_) | EdmValue::Double(_) | EdmValue::DateTime(_) => 8,
+        EdmValue::Guid(_) => 16,
     }
 }

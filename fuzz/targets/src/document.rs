@@ -11,12 +11,16 @@ pub fn run(data: &[u8]) {
     let tree = xml::parse(data);
     if let Ok(root) = &tree {
         assert!(depth(root) <= DEPTH && nodes(root) <= NODES, "a document over its limits");
+        // Nothing stands for more than itself: what is kept of a document is no longer than the document.
+        assert!(size(root) <= data.len(), "{} bytes kept of {}", size(root), data.len());
         texts_come_back(root);
         lists_agree(data, root);
     }
     if let Ok(policies) = signed_identifiers::read(data, "racwdxltmeopi") {
         assert!(policies.len() <= 5, "more policies than may be");
         let written = signed_identifiers::write(&policies);
+        // A written policy has six elements of its own, and no character takes more than six.
+        assert!(written.len() <= 6 * data.len() + 2_000, "{} written of {}", written.len(), data.len());
         let again = signed_identifiers::read(written.as_bytes(), "racwdxltmeopi");
         assert_eq!(again.ok().as_ref(), Some(&policies), "{written}");
     }
@@ -29,6 +33,10 @@ fn depth(element: &Element) -> usize {
 
 fn nodes(element: &Element) -> usize {
     1 + element.children.iter().map(nodes).sum::<usize>()
+}
+
+fn size(element: &Element) -> usize {
+    element.name.len() + element.text.len() + element.children.iter().map(size).sum::<usize>()
 }
 
 /// What we write of a text that was read is read as that text.

@@ -2,7 +2,7 @@
 //! meaning a slow evaluator knows.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lazuli_model::Timestamp;
 use lazuli_model::odata::{Bound, EdmValue, Filter, KeyBox, Span, compare_ordinal};
@@ -37,6 +37,7 @@ pub fn run(data: &[u8]) {
     let tree = reference::tree(&mut dice, depth);
     let text = reference::print(&tree, 0);
     let filter = Filter::parse(&text).unwrap_or_else(|failure| panic!("{text}: {failure}"));
+    stays_small(&filter, &text);
     for _ in 0..3 {
         let bag = reference::bag(&mut dice);
         let expected = reference::slow(&tree, &bag);
@@ -45,10 +46,33 @@ pub fn run(data: &[u8]) {
     }
     let text = String::from_utf8_lossy(data);
     if let Ok(filter) = Filter::parse(&text) {
+        stays_small(&filter, &text);
         for _ in 0..3 {
             stands_in_a_box(&filter, &reference::bag(&mut dice), &text);
         }
     }
+}
+
+/// More boxes than this are read as one.
+const BOXES: usize = 200;
+
+/// A filter takes as much memory as its text, and so do the literals of its boxes, however many boxes they bound.
+fn stays_small(filter: &Filter, text: &str) {
+    assert!(filter.names().iter().map(String::len).sum::<usize>() <= text.len(), "{text}");
+    let distinct: BTreeSet<&String> = filter.names().iter().collect();
+    assert_eq!(distinct.len(), filter.names().len(), "{text}");
+    assert!(filter.names().len() <= filter.cost() && filter.cost() <= text.len(), "{text}");
+    let boxes = filter.key_boxes("PartitionKey", "RowKey");
+    assert!(boxes.len() <= BOXES, "{} boxes of {text}", boxes.len());
+    let spans = boxes.iter().flat_map(|one| [&one.partition, &one.row]);
+    let literals: BTreeMap<*const u8, usize> = spans
+        .flat_map(|span| [&span.low, &span.high])
+        .filter_map(|bound| match bound {
+            Bound::Open => None,
+            Bound::Including(text) | Bound::Excluding(text) => Some((text.as_ptr(), text.len())),
+        })
+        .collect();
+    assert!(literals.values().sum::<usize>() <= text.len(), "{text}");
 }
 
 fn ask(filter: &Filter, bag: &Bag) -> bool {

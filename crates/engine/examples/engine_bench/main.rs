@@ -7,6 +7,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 mod bytes_store;
 mod commits;
+mod deleted;
 mod reads;
 mod table;
 
@@ -64,6 +65,9 @@ fn main() {
         }
         if wanted("reads") {
             reads::run(&settings).await;
+        }
+        if wanted("deleted") {
+            deleted::run(&settings).await;
         }
     });
 }

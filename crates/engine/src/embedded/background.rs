@@ -17,13 +17,15 @@ fn give_way() {
 }
 
 /// Starts a thread that gives way to others.
-pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+pub(super) fn spawn(
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> std::io::Result<std::thread::JoinHandle<()>> {
     let thread = std::thread::Builder::new().name(name.to_owned());
     thread.spawn(|| {
         give_way();
         work();
-    })?;
-    Ok(())
+    })
 }
 
 /// Runs this here and now, but all threads that it starts give way to others. Nobody may raise the priority of a

@@ -21,6 +21,8 @@ const HEAD: &str = "lazuli data, format ";
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
+    /// Directories that hold a name on the way to this one which may not be durable.
+    above: Vec<PathBuf>,
     lock: File,
 }
 
@@ -34,6 +36,7 @@ impl Drop for Directory {
 impl Directory {
     /// Takes the directory, making it when it is missing.
     pub fn take(path: &Path) -> Result<Self, OpenError> {
+        let above = parents_of_missing(path);
         std::fs::create_dir_all(path).map_err(|error| OpenError::io("create", path, error))?;
         let lock = path.join("LOCK");
         let file = OpenOptions::new()
@@ -43,7 +46,7 @@ impl Directory {
             .open(&lock)
             .map_err(|error| OpenError::io("open", &lock, error))?;
         match file.try_lock() {
-            Ok(()) => Ok(Self { path: path.to_owned(), lock: file }),
+            Ok(()) => Ok(Self { path: path.to_owned(), above, lock: file }),
             Err(TryLockError::WouldBlock) => Err(OpenError::Locked(path.to_owned())),
             Err(TryLockError::Error(error)) => Err(OpenError::io("lock", &lock, error)),
         }
@@ -87,6 +90,8 @@ impl Directory {
             }
             File::create(&new).and_then(|_| self.sync()).map_err(failed)?;
         }
+        // Also when the directory was there before: an earlier start may have made it and ended here.
+        self.above.iter().try_for_each(|dir| sync_above(dir)).map_err(failed)?;
         for left in ["kv", "ext"] {
             match std::fs::remove_dir_all(self.file(left)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
@@ -115,6 +120,33 @@ impl Directory {
     }
 }
 
+/// The directory that holds this one, and those that hold a directory on the way to it which is not there yet.
+fn parents_of_missing(path: &Path) -> Vec<PathBuf> {
+    let mut parents = Vec::new();
+    let mut missing = true;
+    for path in path.ancestors().take_while(|path| !path.as_os_str().is_empty()) {
+        if !missing {
+            break;
+        }
+        let Some(parent) = path.parent() else { break };
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        parents.push(parent.to_owned());
+        missing = !parent.exists();
+    }
+    parents
+}
+
+/// A directory above may belong to somebody else, who does not let us open it: then its names are in their hands.
+fn sync_above(dir: &Path) -> io::Result<()> {
+    match sync(dir) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            tracing::warn!(dir = %dir.display(), "cannot be synced: the name of the data directory may not be durable");
+            Ok(())
+        }
+        synced => synced,
+    }
+}
+
 /// Makes the names in a directory durable.
 pub(super) fn sync(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
@@ -131,4 +163,19 @@ pub(super) fn sync_names(dir: &Path) -> io::Result<()> {
         }
     }
     if below { sync(dir) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_made_durable_from_the_first_directory_that_is_there() {
+        let home = tempfile::tempdir().expect("a directory");
+        let at = |rest: &str| home.path().join(rest);
+        assert_eq!(parents_of_missing(&at("a/b/c")), [at("a/b"), at("a"), home.path().to_owned()]);
+        std::fs::create_dir_all(at("a/b/c")).expect("is made");
+        assert_eq!(parents_of_missing(&at("a/b/c")), [at("a/b")], "the last name may not be durable yet");
+        assert_eq!(parents_of_missing(Path::new("lazuli-data")), [Path::new(".")]);
+    }
 }

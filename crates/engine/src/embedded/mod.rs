@@ -5,38 +5,48 @@
 
 mod ahead;
 mod background;
+mod descriptors;
 mod directory;
 mod journal;
 mod log;
 mod marker;
+mod merging;
 mod open;
 mod retired;
 mod row_cache;
 mod seed;
 mod superblock;
+mod survey;
 mod tables;
+mod voids;
+mod walk;
 
+use crate::core::Published;
 use crate::error::{Corrupt, EngineError};
 use crate::extent::ExtentOptions;
-use crate::key::{Key, KeyRange, Value};
+use crate::key::Value;
 use crate::limits::{OWN, WIDE};
-use crate::store::{Group, Row, Step};
+use crate::space::Space;
+use crate::store::Group;
 use crate::txn::{Ticks, Write};
 use ahead::Ahead;
 use bytes::Buf;
 use directory::Directory;
-use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy, RestartIntervalPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
 use log::Log;
 use marker::{Kind, Marker};
+use merging::Merging;
 use parking_lot::Mutex;
 use retired::Retired;
 use row_cache::RowCache;
 use std::path::Path;
 use std::sync::Arc;
 use superblock::{Noted, Superblock};
+use survey::Survey;
+use voids::Voids;
 
+pub(crate) use merging::Tick;
 pub use open::OpenError;
 pub(crate) use open::open;
 
@@ -48,6 +58,8 @@ pub struct Options {
     pub row_cache_bytes: u64,
     /// Memory for what is not yet in a table, for each of the two large keyspaces.
     pub memtable_bytes: u64,
+    /// Tables whose files are open at a time.
+    pub table_files: usize,
     pub extents: ExtentOptions,
 }
 
@@ -57,6 +69,7 @@ impl Default for Options {
             cache_bytes: 192 << 20,
             row_cache_bytes: 64 << 20,
             memtable_bytes: 32 << 20,
+            table_files: 512,
             extents: ExtentOptions::default(),
         }
     }
@@ -64,6 +77,8 @@ impl Default for Options {
 
 /// The length of a table's file, and the memory that a merge takes.
 const TABLE: u64 = 32 << 20;
+
+const OWN_MEMTABLE: u64 = 8 << 20;
 
 /// What a row takes in the log beside its key and value, its version included.
 const ITEM: usize = 32;
@@ -74,6 +89,9 @@ struct Spaces {
     rows: Keyspace,
     wide: Keyspace,
     row_cache: Option<RowCache>,
+    voids: Voids,
+    /// When the memory of each is written out.
+    memtable_bytes: [u64; 3],
     // Last, so that it is dropped last.
     db: Database,
 }
@@ -83,6 +101,7 @@ impl Spaces {
         let builder = Database::builder(path)
             .cache_size(options.cache_bytes)
             .worker_threads(1)
+            .max_cached_files(Some(options.table_files.max(10)))
             // The least it takes: what is in the log is replayed at the next opening.
             .max_journaling_size(64 << 20)
             // Marks must be found in the raw log.
@@ -98,15 +117,32 @@ impl Spaces {
                     // A merge holds the blocks that it read until the table that it writes is full, by the length of its
                     // file: with compression, of any amount of memory (decision 0015).
                     .data_block_compression_policy(CompressionPolicy::disabled())
-                    .compaction_strategy(Arc::new(Leveled::default().with_table_target_size(TABLE)))
+                    .compaction_strategy(Arc::new(merging::never()))
                     .filter_block_pinning_policy(PinningPolicy::all(true))
                     .index_block_pinning_policy(PinningPolicy::all(true))
             }
         };
-        let own = db.keyspace("own", create(8 << 20, 4 << 10))?;
+        let own = db.keyspace("own", create(OWN_MEMTABLE, 4 << 10))?;
         let rows = db.keyspace("rows", create(options.memtable_bytes, 4 << 10))?;
         let wide = db.keyspace("wide", create(options.memtable_bytes, 8 << 10))?;
-        Ok(Self { own, rows, wide, row_cache: RowCache::new(options.row_cache_bytes), db })
+        Ok(Self {
+            own,
+            rows,
+            wide,
+            row_cache: RowCache::new(options.row_cache_bytes),
+            voids: Voids::default(),
+            memtable_bytes: [OWN_MEMTABLE, options.memtable_bytes, options.memtable_bytes],
+            db,
+        })
+    }
+
+    fn all(&self) -> [&Keyspace; 3] {
+        [&self.own, &self.rows, &self.wide]
+    }
+
+    /// What was replaced before this, in fjall's order, no snapshot shows any more.
+    fn oldest_read(&self) -> fjall::SeqNo {
+        self.db.supervisor.snapshot_tracker.get_seqno_safe_to_gc()
     }
 
     fn of(&self, key: &[u8]) -> &Keyspace {
@@ -119,6 +155,10 @@ impl Spaces {
 }
 
 pub(crate) struct Embedded {
+    // First, so that its thread has ended when the rest is dropped.
+    _survey: Survey,
+    merging: Arc<Merging>,
+    space: Arc<Space>,
     spaces: Arc<Spaces>,
     log: Log,
     /// Held while the log is written, and only then.
@@ -139,9 +179,14 @@ impl Embedded {
         superblock: Superblock,
         noted: Noted,
         directory: Directory,
+        published: &Arc<Published>,
+        (merging, space): (Arc<Merging>, Arc<Space>),
     ) -> Self {
         let id = noted.id;
         Self {
+            _survey: Survey::start(&spaces, published),
+            merging,
+            space,
             spaces,
             log,
             ahead: Mutex::new(ahead),
@@ -172,7 +217,9 @@ impl Embedded {
             }
         }
         batch.insert(&spaces.own, marker::END_ROW, stamped(group.last, &end));
-        self.retired.lock().keep([&spaces.own, &spaces.rows, &spaces.wide]);
+        if self.retired.lock().keep(spaces.all()) {
+            self.merging.wake();
+        }
         let mut ahead = self.ahead.lock();
         ahead.make_room(bytes as u64, &self.log.newest());
         batch.commit().map_err(|error| {
@@ -188,10 +235,31 @@ impl Embedded {
         })
     }
 
+    pub fn start_merging(&self, tick: Tick) {
+        self.merging.start(&self.spaces, &self.space, tick);
+    }
+
+    pub fn stop_merging(&self) {
+        self.merging.stop();
+    }
+
+    pub fn make_room(&self) {
+        self.merging.wake();
+    }
+
+    pub fn may_shrink(&self, bytes: u64) -> bool {
+        self.merging.may_shrink(bytes)
+    }
+
+    pub fn failed(&self) -> Option<&'static str> {
+        self.merging.failed()
+    }
+
     pub fn show(&self, group: &Group) {
         if let Some(cache) = &self.spaces.row_cache {
             cache.written(&group.writes, group.last);
         }
+        self.spaces.voids.written(&group.writes, group.first..=group.last);
     }
 
     pub fn snapshot(&self, seq: u64) -> EmbeddedSnapshot {
@@ -256,94 +324,6 @@ impl EmbeddedSnapshot {
         let stored = self.snapshot.get(self.spaces.of(key), key).map_err(read_failed)?;
         stored.map(|stored| unstamped(stored.into())).transpose()
     }
-
-    pub fn walk(
-        &self,
-        range: &KeyRange,
-        reverse: bool,
-        visit: &mut dyn FnMut(Row) -> Step,
-    ) -> Result<(), EngineError> {
-        let mut parts = self.parts(range);
-        if reverse {
-            parts.reverse();
-        }
-        let mut from: Option<Key> = None;
-        for (space, mut part) in parts {
-            if let Some(from) = from.take_if(|from| part.end.as_ref().is_none_or(|end| end > from)) {
-                part.start = part.start.max(from);
-            } else if from.is_some() {
-                continue;
-            }
-            match self.walk_part(space, part, reverse, visit)? {
-                Walked::Stopped => return Ok(()),
-                Walked::Through(seek) => from = seek,
-            }
-        }
-        Ok(())
-    }
-
-    fn walk_part(
-        &self,
-        space: &Keyspace,
-        mut part: KeyRange,
-        reverse: bool,
-        visit: &mut dyn FnMut(Row) -> Step,
-    ) -> Result<Walked, EngineError> {
-        'seek: loop {
-            if part.end.as_ref().is_some_and(|end| *end <= part.start) {
-                return Ok(Walked::Through(Some(part.start)));
-            }
-            let mut rows = match &part.end {
-                Some(end) => self.snapshot.range(space, &part.start[..]..&end[..]),
-                None => self.snapshot.range(space, &part.start[..]..),
-            };
-            while let Some(row) = if reverse { rows.next_back() } else { rows.next() } {
-                let (key, stored) = row.into_inner().map_err(read_failed)?;
-                let (seq, value) = unstamped(stored.into())?;
-                match visit(Row { key: key.into(), seq, value }) {
-                    Step::Next => {}
-                    Step::Stop => return Ok(Walked::Stopped),
-                    Step::Seek(key) => {
-                        part.start = key;
-                        continue 'seek;
-                    }
-                }
-            }
-            return Ok(Walked::Through(None));
-        }
-    }
-
-    /// The range cut where keyspaces meet, in order.
-    fn parts(&self, range: &KeyRange) -> Vec<(&Keyspace, KeyRange)> {
-        let mut parts = Vec::with_capacity(1);
-        let mut start = range.start.clone();
-        loop {
-            let first = start.first().copied();
-            let border = match first {
-                None | Some(OWN) => OWN + 1,
-                Some(WIDE) => WIDE + 1,
-                Some(first) if first < WIDE => WIDE,
-                Some(_) => {
-                    parts.push((&self.spaces.rows, KeyRange { start, end: range.end.clone() }));
-                    return parts;
-                }
-            };
-            let border = Key::copy_from_slice(&[border]);
-            let space = if first.is_none() { &self.spaces.own } else { self.spaces.of(&start) };
-            if range.end.as_ref().is_some_and(|end| *end <= border) {
-                parts.push((space, KeyRange { start, end: range.end.clone() }));
-                return parts;
-            }
-            parts.push((space, KeyRange { start, end: Some(border.clone()) }));
-            start = border;
-        }
-    }
-}
-
-enum Walked {
-    Stopped,
-    /// To the end of the part; the key to go on at, when it lies behind that end.
-    Through(Option<Key>),
 }
 
 fn read_failed(error: fjall::Error) -> EngineError {

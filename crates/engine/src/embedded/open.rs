@@ -5,6 +5,7 @@ use super::directory::{self, Directory};
 use super::journal::{self, InspectError};
 use super::log::Log;
 use super::marker::{self, Marker};
+use super::merging::Merging;
 use super::superblock::{Noted, Superblock};
 use super::tables::{self, TablesError};
 use super::{Embedded, EmbeddedSnapshot, Options, Spaces};
@@ -14,6 +15,7 @@ use crate::error::EngineError;
 use crate::extent::{EXTENT_ROWS, Extents};
 use crate::host::Host;
 use crate::key::{Key, KeyRange, Value};
+use crate::space::{Needs, Space};
 use crate::store::{Row, Snapshot, Step, Store};
 use crate::txn::Ticks;
 use std::io;
@@ -84,9 +86,22 @@ pub(crate) fn open(path: &Path, options: Options, host: Host) -> Result<Core, Op
     let published = Arc::new(Published::new(published));
     let ext = host.disk.dir(&directory.file("ext")).map_err(|error| OpenError::io("open", path, error))?;
     let salt = host.random.u128() as u32;
-    let extents =
-        Extents::open(ext, options.extents, salt, extent_rows, published.clone()).map_err(engine)?;
-    let store = Store::Embedded(Box::new(Embedded::new(spaces, log, ahead, superblock, noted, directory)));
+    let merging = Arc::new(Merging::default());
+    let (asked, of) = (merging.clone(), Arc::downgrade(&spaces));
+    let needs = Arc::new(move || of.upgrade().map_or_else(Needs::default, |spaces| asked.needs(&spaces)));
+    let space = Arc::new(Space::new(ext.clone(), options.extents.reserve_bytes, needs));
+    let extents = Extents::open(ext, options.extents, salt, extent_rows, published.clone(), space.clone())
+        .map_err(engine)?;
+    let store = Store::Embedded(Box::new(Embedded::new(
+        spaces,
+        log,
+        ahead,
+        superblock,
+        noted,
+        directory,
+        &published,
+        (merging, space),
+    )));
     Ok(Core::new(host, store, extents, clock, published, recent))
 }
 

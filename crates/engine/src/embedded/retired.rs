@@ -27,21 +27,29 @@ impl Retired {
     pub fn new() -> Self {
         let (to, from) = channel();
         let thread = background::spawn("memtables", move || free(&from));
-        Self { latest: Vec::new(), to: thread.ok().map(|()| to) }
+        Self { latest: Vec::new(), to: thread.ok().map(|_| to) }
     }
 
-    /// To be called before each write, with the same keyspaces: a memtable that is written to is kept from then on.
-    pub fn keep<const N: usize>(&mut self, spaces: [&Keyspace; N]) {
-        let Some(to) = &self.to else { return };
+    /// To be called before each write, with the same keyspaces: a memtable that is written to is kept from then on. True
+    /// when another one has taken a memtable's place.
+    pub fn keep<const N: usize>(&mut self, spaces: [&Keyspace; N]) -> bool {
+        let mut replaced = false;
         for (at, space) in spaces.into_iter().enumerate() {
             let now: Memtable = space.tree.active_memtable();
             match self.latest.get_mut(at) {
                 Some(latest) if Arc::ptr_eq(latest, &now) => {}
-                // Without the thread it is freed right here.
-                Some(latest) => drop(to.send(std::mem::replace(latest, now))),
+                Some(latest) => {
+                    replaced = true;
+                    let old = std::mem::replace(latest, now);
+                    // Without the thread it is freed right here.
+                    if let Some(to) = &self.to {
+                        drop(to.send(old));
+                    }
+                }
                 None => self.latest.push(now),
             }
         }
+        replaced
     }
 }
 

@@ -133,7 +133,7 @@ impl Extents {
             if store.collector.stopping() || store.failed().is_some() {
                 break;
             }
-            if store.is_full() {
+            if store.space.seen().is_full() {
                 return Err(EngineError::OutOfSpace);
             }
             self.empty(store, number, commit)?;

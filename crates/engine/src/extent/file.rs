@@ -75,6 +75,11 @@ impl ExtentFile {
         self.written.load(Ordering::Acquire) != self.synced.load(Ordering::Acquire)
     }
 
+    /// The ticket of the last write, when it is not synced.
+    pub fn unsynced(&self) -> Option<u64> {
+        self.dirty().then(|| self.written.load(Ordering::Acquire))
+    }
+
     /// A write has ended; the ticket says which sync covers it.
     pub fn wrote(&self) -> u64 {
         self.written.fetch_add(1, Ordering::AcqRel) + 1

@@ -24,6 +24,7 @@ use crate::{
     error::{Corrupt, EngineError},
     host::disk::Dir,
     key::{Key, Value},
+    space::Space,
     txn::{ChunkId, Write},
 };
 use memory::MemoryExtents;
@@ -46,7 +47,8 @@ pub struct ExtentOptions {
     pub first_extent_bytes: u64,
     /// Extents open for writing at a time.
     pub lanes: usize,
-    /// Free space that new extents leave alone, so that deletes can still be committed.
+    /// Space that is left alone by whatever makes the store grow, so that deletes can still be committed: beside what the
+    /// engine itself needs for its tables.
     pub reserve_bytes: u64,
     /// Empty extents kept for reuse; the rest is given back to the file system.
     pub spare_extents: usize,
@@ -144,8 +146,9 @@ impl Extents {
         salt: u32,
         rows: Vec<(Key, Value)>,
         lookup: Arc<dyn Rows>,
+        space: Arc<Space>,
     ) -> Result<Self, EngineError> {
-        let store = FileExtents::open(dir, options, u64::from(salt), &rows, lookup)?;
+        let store = FileExtents::open(dir, options, u64::from(salt), &rows, lookup, space)?;
         Ok(Self(Arc::new(Kind::File(Box::new(store)))))
     }
 
@@ -191,6 +194,7 @@ impl Extents {
             Kind::File(store) => match store.read_at_once(id, range.clone()) {
                 Some(read) => read,
                 None => {
+                    let _turn = store.reads.acquire().await.map_err(|_| ENDED_EARLY)?;
                     let extents = self.clone();
                     let read = move || match &*extents.0 {
                         Kind::File(store) => store.read(id, range),
@@ -307,19 +311,19 @@ impl Extents {
         }
     }
 
-    /// So little space is left that only commits should be taken that delete or release something.
-    pub(crate) fn is_low(&self) -> bool {
+    /// How much of the disk is left; `None` when there is no disk.
+    pub(crate) fn space(&self) -> Option<&Space> {
         match &*self.0 {
-            Kind::Memory(_) => false,
-            Kind::File(store) => store.is_low(),
+            Kind::Memory(_) => None,
+            Kind::File(store) => Some(&store.space),
         }
     }
 
-    /// No commit should be taken at all.
-    pub(crate) fn is_full(&self) -> bool {
+    /// The bytes of a chunk.
+    pub(crate) fn len_of(&self, id: ChunkId) -> usize {
         match &*self.0 {
-            Kind::Memory(_) => false,
-            Kind::File(store) => store.is_full(),
+            Kind::Memory(_) => 0,
+            Kind::File(_) => record::IdParts::unpack(id).len as usize,
         }
     }
 

@@ -41,7 +41,16 @@ impl FileExtents {
         let extent = Extent::new(Arc::new(ExtentFile::new(number, Some(file))), row, State::Open);
         self.table.lock().install(lane, extent, &self.pins);
         self.trim();
+        self.sync_left()?;
+        self.close_others(number);
         Ok(())
+    }
+
+    /// Only what is synced can be closed, and no more than some files may be open. Nobody writes to these any more, and
+    /// the commits that want their bytes would sync them a moment later.
+    fn sync_left(&self) -> Result<(), EngineError> {
+        let left = self.table.lock().left_unsynced();
+        left.into_iter().try_for_each(|(file, ticket)| self.sync_file(&file, ticket))
     }
 
     fn reuse(&self, number: u64, free: Free) -> Result<(File, u32), EngineError> {
@@ -55,11 +64,10 @@ impl FileExtents {
         let least = (u64::from(needed) + 1) * PAGE as u64;
         let smallest = self.options.first_extent_bytes.max(least);
         let mut size = self.next_size().max(least);
-        let reserve = self.options.reserve_bytes / if collector { 2 } else { 1 };
         let name = file_name(number);
         loop {
-            let available = self.dir.available().unwrap_or(u64::MAX);
-            if available >= size.saturating_add(reserve) {
+            let seen = self.space.look();
+            if seen.available >= size.saturating_add(seen.kept(collector)) {
                 let file = match self.dir.create(&name) {
                     Ok(file) => file,
                     Err(error) if is_full(&error) => return Err(EngineError::OutOfSpace),

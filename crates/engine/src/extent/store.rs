@@ -7,7 +7,6 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -28,6 +27,7 @@ use crate::{
     error::{Corrupt, EngineError},
     host::disk::Dir,
     key::{Key, Value},
+    space::Space,
     txn::{ChunkId, Write},
 };
 
@@ -36,11 +36,6 @@ use crate::{
 const WRITE_AT_ONCE: usize = 128 << 10;
 /// The same for a read that the page cache can answer.
 const READ_AT_ONCE: usize = 256 << 10;
-
-/// How often the free space is looked at.
-const SPACE_POLL: Duration = Duration::from_millis(50);
-/// Left alone by everybody: what the log may grow by before the space is looked at again.
-const FULL: u64 = 4 << 20;
 
 static ZEROS: [u8; PAGE] = [0; PAGE];
 
@@ -56,8 +51,9 @@ pub(super) struct FileExtents {
     salt: u64,
     failed: OnceLock<&'static str>,
     clock: AtomicU64,
-    /// When the free space was last looked at, and how many bytes it was.
-    space: Mutex<Option<(Instant, u64)>>,
+    pub space: Arc<Space>,
+    /// Turns for reads that block: each may hold a file open that is closed for others meanwhile.
+    pub reads: tokio::sync::Semaphore,
 }
 
 impl FileExtents {
@@ -67,6 +63,7 @@ impl FileExtents {
         salt: u64,
         rows: &[(Key, Value)],
         lookup: Arc<dyn Rows>,
+        space: Arc<Space>,
     ) -> Result<Self, EngineError> {
         let mut files = std::collections::BTreeMap::new();
         for (name, len) in dir.list().map_err(|error| unreadable("extents", &error))? {
@@ -100,6 +97,7 @@ impl FileExtents {
             let pages = u32::try_from(len / PAGE as u64).unwrap_or(u32::MAX);
             table.free.push(Free { name, pages });
         }
+        let reads = tokio::sync::Semaphore::new(options.open_files.max(1));
         let store = Self {
             dir,
             options,
@@ -111,7 +109,8 @@ impl FileExtents {
             salt,
             failed: OnceLock::new(),
             clock: AtomicU64::new(0),
-            space: Mutex::default(),
+            space,
+            reads,
         };
         store.go_on();
         Ok(store)
@@ -132,29 +131,6 @@ impl FileExtents {
             table.lanes[lane].extent = Some(number);
             if let Some(extent) = table.extents.get_mut(&number) {
                 extent.state = State::Open;
-            }
-        }
-    }
-
-    /// Less than half of the reserve is left: what is left is for those who give something back.
-    pub fn is_low(&self) -> bool {
-        self.space() < self.options.reserve_bytes / 2
-    }
-
-    /// Not even a deletion finds room in the log. To try would stop the engine for good; to wait does not.
-    pub fn is_full(&self) -> bool {
-        self.space() < (self.options.reserve_bytes / 16).min(FULL)
-    }
-
-    /// A disk that cannot be asked is taken for a large one: the write itself will tell.
-    fn space(&self) -> u64 {
-        let mut space = self.space.lock();
-        match *space {
-            Some((at, bytes)) if at.elapsed() <= SPACE_POLL => bytes,
-            _ => {
-                let bytes = self.dir.available().unwrap_or(u64::MAX);
-                *space = Some((Instant::now(), bytes));
-                bytes
             }
         }
     }
@@ -235,22 +211,27 @@ impl FileExtents {
         self.collector.poke_if(|| self.table.lock().has_draining());
     }
 
-    /// An open file of the extent; closes another one when there are too many.
+    /// An open file of the extent; closes others when there are too many.
     pub fn handle(&self, file: &ExtentFile) -> io::Result<crate::host::disk::File> {
         let now = self.clock.fetch_add(1, Ordering::Relaxed);
         let (handle, opened) = file.handle(&self.dir, now)?;
         if opened {
-            let table = self.table.lock();
-            let others = table.extents.values().filter(|extent| extent.file.number != file.number);
-            let open: Vec<_> =
-                others.filter_map(|extent| Some((extent.file.closable()?, &extent.file))).collect();
-            if open.len() >= self.options.open_files
-                && let Some((_, oldest)) = open.iter().min_by_key(|(last_use, _)| *last_use)
-            {
-                oldest.close();
-            }
+            self.close_others(file.number);
         }
         Ok(handle)
+    }
+
+    /// Closes those that were not read for the longest time.
+    pub fn close_others(&self, number: u64) {
+        let table = self.table.lock();
+        let others = table.extents.values().filter(|extent| extent.file.number != number);
+        let mut open: Vec<_> =
+            others.filter_map(|extent| Some((extent.file.closable()?, &extent.file))).collect();
+        let too_many = (open.len() + 1).saturating_sub(self.options.open_files);
+        if too_many > 0 {
+            open.sort_unstable_by_key(|(last_use, _)| *last_use);
+            open.iter().take(too_many).for_each(|(_, file)| file.close());
+        }
     }
 
     /// Where a chunk is now: where it was written first unless that extent is gone.

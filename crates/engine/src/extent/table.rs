@@ -191,6 +191,12 @@ impl Table {
         files.into_values().collect()
     }
 
+    /// Files that no lane writes to and that are not synced, with the tickets of their last writes.
+    pub fn left_unsynced(&self) -> Vec<(Arc<ExtentFile>, u64)> {
+        let left = self.extents.values().filter(|extent| extent.state != State::Open);
+        left.filter_map(|extent| Some((extent.file.clone(), extent.file.unsynced()?))).collect()
+    }
+
     pub fn claim(&mut self, publish: &[ChunkId]) -> bool {
         for (index, id) in publish.iter().enumerate() {
             match self.pending.get_mut(id) {

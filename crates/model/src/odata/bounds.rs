@@ -5,6 +5,7 @@
 use super::filter::{Node, Operator};
 use super::value::{EdmValue, compare_ordinal};
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// More than a client writes by hand; beyond it the whole table is read, which is slow but right.
 const BOXES_MAX: usize = 200;
@@ -13,8 +14,9 @@ const BOXES_MAX: usize = 200;
 pub enum Bound {
     #[default]
     Open,
-    Including(String),
-    Excluding(String),
+    // Shared: one literal may bound every box of a filter.
+    Including(Arc<str>),
+    Excluding(Arc<str>),
 }
 
 /// Keys between two bounds, by UTF-16 order.
@@ -48,8 +50,10 @@ impl KeySlots {
             (Node::Not(inner), _) => self.boxes(inner, !wanted),
             (Node::Constant(value), _) if *value != wanted => Vec::new(),
             (Node::And(terms), true) | (Node::Or(terms), false) => {
-                let each = terms.iter().map(|term| self.boxes(term, wanted));
-                each.reduce(|all, boxes| meet(&all, &boxes)).unwrap_or_default()
+                let mut each: Vec<_> = terms.iter().map(|term| self.boxes(term, wanted)).collect();
+                // The shortest first: a thousand conditions on single keys meet as one box with one.
+                each.sort_by_key(Vec::len);
+                each.into_iter().reduce(|all, boxes| meet(&all, &boxes)).unwrap_or_default()
             }
             (Node::Or(terms), true) | (Node::And(terms), false) => {
                 capped(terms.iter().flat_map(|term| self.boxes(term, wanted)).collect())
@@ -100,8 +104,9 @@ fn meet(left: &[KeyBox], right: &[KeyBox]) -> Vec<KeyBox> {
 
 impl Span {
     fn of(operator: Operator, text: &str) -> Self {
-        let including = || Bound::Including(text.to_owned());
-        let excluding = || Bound::Excluding(text.to_owned());
+        let text: Arc<str> = text.into();
+        let including = || Bound::Including(Arc::clone(&text));
+        let excluding = || Bound::Excluding(Arc::clone(&text));
         let (low, high) = match operator {
             Operator::Eq => (including(), including()),
             Operator::Ne => (Bound::Open, Bound::Open),

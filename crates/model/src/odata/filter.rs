@@ -14,6 +14,8 @@ pub type Slots<'a, 'v> = &'a [Option<ValueRef<'v>>];
 pub struct Filter {
     names: Vec<String>,
     root: Node,
+    /// Of its text.
+    length: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -84,7 +86,13 @@ impl Operator {
 impl Filter {
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let (names, root) = parser::parse(text)?;
-        Ok(Self { names, root })
+        Ok(Self { names, root, length: text.len() })
+    }
+
+    /// The most steps that asking the filter about one entity takes: a condition is at least a byte of its text, and
+    /// comparing with a literal looks at no more bytes than the literal has.
+    pub fn cost(&self) -> usize {
+        self.length
     }
 
     /// The properties that the filter looks at, each once.

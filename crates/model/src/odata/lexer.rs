@@ -94,8 +94,9 @@ impl<'a> Lexer<'a> {
             return literal(word, &text).map(Token::Literal).ok_or_else(|| self.unreadable(start));
         }
         Ok(match word {
-            "true" => Token::Literal(EdmValue::Boolean(true)),
-            "false" => Token::Literal(EdmValue::Boolean(false)),
+            // `True` is how Python prints it.
+            word if word.eq_ignore_ascii_case("true") => Token::Literal(EdmValue::Boolean(true)),
+            word if word.eq_ignore_ascii_case("false") => Token::Literal(EdmValue::Boolean(false)),
             "NaN" => Token::Literal(EdmValue::Double(f64::NAN)),
             "INF" => Token::Literal(EdmValue::Double(f64::INFINITY)),
             word => Token::Word(word.to_owned()),

@@ -6,14 +6,18 @@
 //! primary := "(" or ")" | property | literal
 //! ```
 
+use std::collections::HashMap;
+
 use super::filter::{Node, Operator};
 use super::lexer::{Lexer, Token, invalid};
 use super::value::EdmValue;
 use crate::error::{ErrorCode, Failure};
 
-/// Far beyond the documented 15 comparisons, and small enough for the stack.
+/// Small enough for the stack.
 const DEPTH_MAX: usize = 100;
 const LENGTH_MAX: usize = 32 * 1024;
+/// Far beyond the documented 15: the service answers filters with hundreds of them, as Orleans sends them.
+pub const CONDITIONS_MAX: usize = 1_000;
 
 pub fn parse(text: &str) -> Result<(Vec<String>, Node), Failure> {
     if text.len() > LENGTH_MAX {
@@ -21,13 +25,16 @@ pub fn parse(text: &str) -> Result<(Vec<String>, Node), Failure> {
     }
     let mut lexer = Lexer::new(text);
     let (token, end) = lexer.next()?;
-    let mut parser = Parser { lexer, token, end, names: Vec::new(), depth: 0 };
+    let (names, slots) = (Vec::new(), HashMap::new());
+    let mut parser = Parser { lexer, token, end, names, slots, depth: 0, conditions: 0 };
     let term = parser.or()?;
     if parser.token != Token::End {
         return Err(parser.unexpected());
     }
+    // Health checks ask for `false`, and for `true`; constants that are more than one word are refused.
+    let is_word = matches!(term, Term::Literal(EdmValue::Boolean(_)));
     let root = parser.condition(term)?;
-    if parser.names.is_empty() {
+    if parser.names.is_empty() && !is_word {
         return Err(invalid(format!("The filter '{text}' refers to no property.")));
     }
     Ok((parser.names, root))
@@ -46,7 +53,10 @@ struct Parser<'a> {
     /// Where the current token ends.
     end: usize,
     names: Vec<String>,
+    /// Where each of the names stands.
+    slots: HashMap<String, usize>,
     depth: usize,
+    conditions: usize,
 }
 
 impl Parser<'_> {
@@ -123,6 +133,7 @@ impl Parser<'_> {
         }
         self.advance()?;
         let right = self.primary()?;
+        self.count()?;
         let node = match (left, right) {
             (Term::Property(name), Term::Literal(value)) => {
                 Node::Compare { slot: self.slot(name), operator, value }
@@ -188,19 +199,32 @@ impl Parser<'_> {
     fn condition(&mut self, term: Term) -> Result<Node, Failure> {
         match term {
             Term::Condition(node) => Ok(node),
-            Term::Property(name) => Ok(Node::Flag { slot: self.slot(name) }),
-            Term::Literal(EdmValue::Boolean(value)) => Ok(Node::Constant(value)),
+            Term::Property(name) => {
+                self.count()?;
+                Ok(Node::Flag { slot: self.slot(name) })
+            }
+            Term::Literal(EdmValue::Boolean(value)) => {
+                self.count()?;
+                Ok(Node::Constant(value))
+            }
             Term::Literal(_) => Err(self.unexpected()),
         }
     }
 
-    fn slot(&mut self, name: String) -> usize {
-        match self.names.iter().position(|known| *known == name) {
-            Some(slot) => slot,
-            None => {
-                self.names.push(name);
-                self.names.len() - 1
-            }
+    /// One condition more, whatever it is made of.
+    fn count(&mut self) -> Result<(), Failure> {
+        self.conditions += 1;
+        if self.conditions > CONDITIONS_MAX {
+            return Err(invalid("The filter has too many comparisons.".to_owned()));
         }
+        Ok(())
+    }
+
+    fn slot(&mut self, name: String) -> usize {
+        let next = self.names.len();
+        *self.slots.entry(name).or_insert_with_key(|name| {
+            self.names.push(name.clone());
+            next
+        })
     }
 }

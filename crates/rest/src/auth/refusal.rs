@@ -47,9 +47,10 @@ pub fn no_credentials(row: &Row, head: &Head) -> Failure {
     let challenged = match head.target.service {
         Service::Blob => head.version.has(Feature::AuthenticationChallenge) && !tells_account(row.op),
         Service::Queue => head.version.has(Feature::AuthenticationChallenge),
-        Service::Table => head.version.has(Feature::TableBearerTokens),
+        Service::Table if head.version.has(Feature::TableAuthenticationChallenge) => true,
         Service::File => false,
-        Service::Dfs => return ErrorCode::AuthenticationFailed.into(),
+        // Before the challenge, the Table service said so too (recorded at 2019-07-07).
+        Service::Table | Service::Dfs => return ErrorCode::AuthenticationFailed.into(),
     };
     if challenged {
         ErrorCode::NoAuthenticationInformation.into()

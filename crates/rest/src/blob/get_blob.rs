@@ -1,5 +1,6 @@
 //! Get Blob, Get Blob Properties, Get Blob Metadata.
 
+use bytes::Bytes;
 use http::HeaderValue;
 use lazuli_model::admission::lease;
 use lazuli_model::error::{ErrorCode, Failure};
@@ -48,12 +49,14 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
     if wanted == RangeHash::None {
         return Ok(reply.download(download));
     }
-    let bytes = gather(&mut download).await?;
-    let reply = match wanted {
-        RangeHash::Md5 => reply.md5(name::CONTENT_MD5, Some(lazuli_service::md5(&bytes))),
-        _ => reply.crc64(name::X_MS_CONTENT_CRC64, Some(lazuli_service::crc64(&bytes))),
+    let hashed =
+        call.services.aside(async move { gather(&mut download).await.map(|bytes| wanted.of(bytes)) });
+    let (bytes, hash) = hashed.await.map_err(unwrap)??;
+    let reply = match hash {
+        Hash::Md5(md5) => reply.md5(name::CONTENT_MD5, Some(md5)),
+        Hash::Crc64(crc64) => reply.crc64(name::X_MS_CONTENT_CRC64, Some(crc64)),
     };
-    Ok(reply.bytes(bytes.into()))
+    Ok(reply.bytes(bytes))
 }
 
 pub async fn get_blob_properties(call: Call) -> Result<Reply, Failure> {
@@ -166,6 +169,11 @@ enum RangeHash {
     Crc64,
 }
 
+enum Hash {
+    Md5([u8; 16]),
+    Crc64(u64),
+}
+
 impl RangeHash {
     fn read(call: &Call) -> Result<Self, Failure> {
         let md5 = call.head.flag(headers::X_MS_RANGE_GET_CONTENT_MD5)?;
@@ -176,6 +184,14 @@ impl RangeHash {
             (false, true) => Ok(Self::Crc64),
             (false, false) => Ok(Self::None),
         }
+    }
+
+    fn of(self, bytes: Vec<u8>) -> (Bytes, Hash) {
+        let hash = match self {
+            Self::Crc64 => Hash::Crc64(lazuli_service::crc64(&bytes)),
+            _ => Hash::Md5(lazuli_service::md5(&bytes)),
+        };
+        (bytes.into(), hash)
     }
 
     fn refuse(self, without_range: bool) -> Failure {

@@ -3,7 +3,8 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lazuli_model::error::Failure;
-use lazuli_service::blob::{BlockListKind, GetBlockList};
+use lazuli_service::Answer;
+use lazuli_service::blob::{BlockListKind, BlockLists, GetBlockList};
 
 use crate::call::Call;
 use crate::front::unwrap;
@@ -25,25 +26,34 @@ pub async fn get_block_list(call: Call) -> Result<Reply, Failure> {
         kind,
     };
     let lists = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    let mut writer = Writer::new();
-    writer.open("BlockList");
-    if lists.shows_committed() {
-        let mut list = BlockWriter::new(&mut writer, "CommittedBlocks");
-        lists.committed(|id, size| list.block(id, size)).await.map_err(unwrap)?;
-        list.close();
-    }
-    if lists.shows_uncommitted() {
-        let mut list = BlockWriter::new(&mut writer, "UncommittedBlocks");
-        lists.uncommitted(|id, size| list.block(id, size)).await.map_err(unwrap)?;
-        list.close();
-    }
-    writer.close("BlockList");
-    let mut reply = Reply::xml(200, writer.finish());
-    if let Some((stamped, length)) = lists.committed_blob {
+    let committed_blob = lists.committed_blob;
+    let text = match lists.is_long() {
+        true => call.services.aside(document(lists)).await.and_then(|built| built),
+        false => document(lists).await,
+    };
+    let mut reply = Reply::xml(200, text.map_err(unwrap)?);
+    if let Some((stamped, length)) = committed_blob {
         reply =
             reply.etag(stamped.etag, stamped.last_modified).header(headers::X_MS_BLOB_CONTENT_LENGTH, length);
     }
     Ok(reply)
+}
+
+async fn document(lists: BlockLists) -> Answer<String> {
+    let mut writer = Writer::new();
+    writer.open("BlockList");
+    if lists.shows_committed() {
+        let mut list = BlockWriter::new(&mut writer, "CommittedBlocks");
+        lists.committed(|id, size| list.block(id, size)).await?;
+        list.close();
+    }
+    if lists.shows_uncommitted() {
+        let mut list = BlockWriter::new(&mut writer, "UncommittedBlocks");
+        lists.uncommitted(|id, size| list.block(id, size)).await?;
+        list.close();
+    }
+    writer.close("BlockList");
+    Ok(writer.finish())
 }
 
 fn kind(text: &str) -> Result<BlockListKind, Failure> {

@@ -5,6 +5,8 @@ use crate::xml::{Writer, is_legal};
 
 /// The most that one page holds.
 pub const LIST_LIMIT: u32 = 5000;
+/// A page of so many is built where the request is; a longer one aside, for others share the request's thread.
+pub const FEW: usize = 100;
 
 /// Parameters of the request come back, those that were sent.
 pub fn asked(writer: &mut Writer, head: &Head, names: &[&str]) {

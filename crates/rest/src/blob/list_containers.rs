@@ -9,7 +9,7 @@ use lazuli_service::shared::marker::Position;
 
 use super::ACCOUNT_SCOPE;
 use super::get_container_properties::public_access;
-use super::list::{LIST_LIMIT, asked, metadata};
+use super::list::{FEW, LIST_LIMIT, asked, metadata};
 use crate::call::Call;
 use crate::decode;
 use crate::front::unwrap;
@@ -21,24 +21,40 @@ pub async fn list_containers(call: Call) -> Result<Reply, Failure> {
     let included = decode::include(head, &["metadata", "deleted", "system"])?;
     let with_metadata = included.iter().any(|word| word.eq_ignore_ascii_case("metadata"));
     let marker = head.query("marker").map(|text| Position::decode(text).ok_or(ErrorCode::OutOfRangeInput));
+    let page = call.services.outgoing().page();
     let input = ListContainers {
         prefix: head.query("prefix").unwrap_or_default().to_owned(),
         marker: marker.transpose()?,
         max_results: decode::max_results(head, LIST_LIMIT)? as usize,
+        max_bytes: Some(page.bytes),
     };
-    let list = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::xml(200, document(&call, &list, with_metadata)))
+    let few = ListContainers { max_results: input.max_results.min(FEW), ..input.clone() };
+    let list = few.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let text = if list.next.is_none() || input.max_results <= FEW {
+        document(&call, &list, with_metadata, page.bytes)
+    } else {
+        let services = call.services.clone();
+        let building = services.aside(async move {
+            let list = input.execute(&call.services, &call.context).await?;
+            Ok(document(&call, &list, with_metadata, page.bytes))
+        });
+        building.await.and_then(|built| built).map_err(unwrap)?
+    };
+    Ok(Reply::xml(200, text).within(page.share))
 }
 
-fn document(call: &Call, list: &ContainerList, with_metadata: bool) -> String {
+/// The page ends where it reaches `most` bytes, and the next one goes on there.
+fn document(call: &Call, list: &ContainerList, with_metadata: bool, most: usize) -> String {
     let mut writer = Writer::new();
     writer.open_with("EnumerationResults", &[("ServiceEndpoint", &call.service_endpoint())]);
     asked(&mut writer, &call.head, &["prefix", "marker", "maxresults"]);
+    let mut next = list.next.clone();
     if list.items.is_empty() {
         writer.empty("Containers");
     } else {
         writer.open("Containers");
-        for (name, container) in &list.items {
+        let last = list.items.len() - 1;
+        for (at, (name, container)) in list.items.iter().enumerate() {
             writer.open("Container");
             writer.element("Name", name);
             properties(&mut writer, container, list.now);
@@ -46,10 +62,14 @@ fn document(call: &Call, list: &ContainerList, with_metadata: bool) -> String {
                 metadata(&mut writer, &container.fields.metadata, false);
             }
             writer.close("Container");
+            if writer.len() >= most && at < last {
+                next = Some(Position::Name { name: name.clone(), ticks: u64::MAX });
+                break;
+            }
         }
         writer.close("Containers");
     }
-    writer.element("NextMarker", &list.next.as_ref().map(Position::encode).unwrap_or_default());
+    writer.element("NextMarker", &next.as_ref().map(Position::encode).unwrap_or_default());
     writer.close("EnumerationResults");
     writer.finish()
 }

@@ -23,12 +23,17 @@ pub async fn put_block_list(call: Call) -> Result<Reply, Failure> {
     let digests = digests(&call.head)?;
     let (at, preconditions) = (call.blob(), call.preconditions()?);
     let document = call.body.collect(BODY_LIMIT).await.map_err(unwrap)?;
-    let crc64 = digests.verify_bytes(&document)?;
+    let length = document.len();
+    let (sent_md5, with_md5) = (digests.md5, !call.head.version.has(Feature::Crc64));
+    let read = move || {
+        let crc64 = digests.verify_bytes(&document)?;
+        let computed_md5 = with_md5.then(|| lazuli_service::md5(&document));
+        Ok::<_, Failure>((TransportHash { sent_md5, computed_md5, crc64 }, block_list(&document)?))
+    };
+    let (hash, blocks) = call.services.compute(length, read).await.map_err(unwrap)??;
     let key = properties.customer_key.clone();
-    let input = PutBlockList { at, preconditions, properties, blocks: block_list(&document)? };
+    let input = PutBlockList { at, preconditions, properties, blocks };
     let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    let computed_md5 = (!call.head.version.has(Feature::Crc64)).then(|| lazuli_service::md5(&document));
-    let hash = TransportHash { sent_md5: digests.md5, computed_md5, crc64 };
     let reply = hash
         .show(Reply::new(201).etag(stamped.etag, stamped.last_modified), call.head.version)
         .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);

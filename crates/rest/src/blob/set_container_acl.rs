@@ -17,7 +17,7 @@ pub async fn set_container_acl(call: Call) -> Result<Reply, Failure> {
     let preconditions = call.preconditions()?;
     let container = call.container();
     let document = call.body.collect(XML_LIMIT).await.map_err(unwrap)?;
-    let policies = signed_identifiers::read(&document, LETTERS)?;
+    let policies = signed_identifiers::read_aside(&call.services, document, LETTERS).await?;
     let input = SetContainerAcl { container, preconditions, public_access, policies };
     let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     Ok(Reply::new(200).etag(stamped.etag, stamped.last_modified))

@@ -8,6 +8,7 @@ fn asked(service: Service, resource: Resource, row: Option<&'static Row>) -> Ask
         resource,
         is_head: false,
         version: ApiVersion::V2021_06_08,
+        level: Level::Minimal,
         row,
         request_id: Uuid::nil(),
         now: Timestamp::parse_iso("2018-06-14T16:46:54.6040685Z").unwrap(),

@@ -3,7 +3,7 @@
 use lazuli_model::error::Failure;
 use lazuli_service::queue::GetMessages;
 
-use super::message::{self, Shown};
+use super::message::{self, Shown, TEXT_LIMIT};
 use super::{parameters, uncached};
 use crate::call::Call;
 use crate::front::unwrap;
@@ -15,6 +15,8 @@ pub async fn get_messages(call: Call) -> Result<Reply, Failure> {
         count: parameters::message_count(&call.head)?,
         visibility_timeout: parameters::visibility_on_get(&call.head)?,
     };
+    // Before any message is taken: afterwards the answer can no longer be refused.
+    let share = call.services.outgoing().reserve(input.count * TEXT_LIMIT).await?;
     let messages = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(uncached(Reply::xml(200, message::write(&messages, Shown::Got))))
+    Ok(uncached(Reply::xml(200, message::write(&messages, Shown::Got)).within(share)))
 }

@@ -2,8 +2,8 @@
 
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::time::Timestamp;
-use lazuli_service::Body;
 use lazuli_service::queue::Delivered;
+use lazuli_service::{Body, Services};
 
 use crate::front::unwrap;
 use crate::xml::{self, Writer, refuse_element};
@@ -14,12 +14,15 @@ pub const TEXT_LIMIT: usize = 64 * 1024;
 const BODY_LIMIT: usize = 10 * TEXT_LIMIT;
 
 /// The text of the message in the body. None for no body at all.
-pub async fn read(body: Body) -> Result<Option<String>, Failure> {
+pub async fn read(services: &Services, body: Body) -> Result<Option<String>, Failure> {
     let document = match body.collect(BODY_LIMIT).await.map_err(unwrap) {
         Err(failure) if failure.code == ErrorCode::RequestBodyTooLarge => return Err(too_large()),
         document => document?,
     };
-    if document.is_empty() { Ok(None) } else { parse(&document).map(Some) }
+    if document.is_empty() {
+        return Ok(None);
+    }
+    services.compute(document.len(), move || parse(&document)).await.map_err(unwrap)?.map(Some)
 }
 
 /// The text is kept to the last blank; what it means is the clients' affair.

@@ -18,8 +18,7 @@ pub(crate) mod set_queue_metadata;
 pub(crate) mod set_queue_service_properties;
 pub(crate) mod update_message;
 
-use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::Op;
+use lazuli_model::error::Failure;
 
 use crate::blob;
 use crate::call::Call;

@@ -15,7 +15,8 @@ const LETTERS: &str = "raup";
 pub async fn set_queue_acl(call: Call) -> Result<Reply, Failure> {
     let queue = call.container();
     let document = call.body.collect(XML_LIMIT).await.map_err(unwrap)?;
-    let input = SetQueueAcl { queue, policies: signed_identifiers::read(&document, LETTERS)? };
+    let policies = signed_identifiers::read_aside(&call.services, document, LETTERS).await?;
+    let input = SetQueueAcl { queue, policies };
     input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     Ok(Reply::new(204))
 }

@@ -13,7 +13,7 @@ pub async fn update_message(call: Call) -> Result<Reply, Failure> {
     let receipt = parameters::pop_receipt(&call.head)?;
     let visibility_timeout = parameters::visibility_on_update(&call.head)?;
     let (queue, id) = (call.container(), parameters::message_id(&call));
-    let text = message::read(call.body).await?;
+    let text = message::read(&call.services, call.body).await?;
     let input = UpdateMessage { queue, message: id, receipt, visibility_timeout, text };
     let (receipt, visible) = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     Ok(Reply::new(204)

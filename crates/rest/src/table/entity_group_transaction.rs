@@ -6,6 +6,7 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{self, Method, Op, Row, Service};
 use lazuli_model::time::Timestamp;
 use lazuli_service::Body;
+use lazuli_service::pace::Pace;
 use lazuli_service::table::{EntityChange, EntityGroupTransaction};
 use uuid::Uuid;
 
@@ -32,7 +33,9 @@ pub async fn entity_group_transaction(mut call: Call) -> Result<Reply, Failure> 
     let boundary = multipart::boundary(content_type).ok_or(ErrorCode::InvalidInput)?.to_owned();
     let body = std::mem::replace(&mut call.body, Body::empty());
     let document = body.collect(BODY_LIMIT).await.map_err(unwrap)?;
+    let mut pace = Pace::default();
     let parts = multipart::parts(&document, &boundary);
+    pace.spend(document.len()).await;
     // Some recorders and proxies rewrite the header; the body then still knows its own boundary.
     let parts = match parts {
         Some(parts) => parts,
@@ -46,10 +49,11 @@ pub async fn entity_group_transaction(mut call: Call) -> Result<Reply, Failure> 
     match part.header(headers::CONTENT_TYPE).and_then(multipart::boundary) {
         Some(inner) => {
             let parts = multipart::parts(part.body, inner).ok_or(ErrorCode::InvalidInput)?;
-            match changeset(&call, &parts).await {
-                Ok(done) => answer.changeset(done.replies(&call)),
+            pace.spend(document.len()).await;
+            match changeset(&call, &document, &parts).await {
+                Ok(done) => answer.changeset(done.replies(&call)).await,
                 Err(Refusal::Whole(failure)) => return Err(failure),
-                Err(Refusal::Part(reply)) => answer.changeset(std::iter::once(*reply)),
+                Err(Refusal::Part(reply)) => answer.changeset(std::iter::once(*reply)).await,
             }
         }
         None => {
@@ -104,18 +108,21 @@ impl Changed {
     }
 }
 
-async fn changeset(call: &Call, parts: &[Part<'_>]) -> Result<Changed, Refusal> {
+/// None of them is no changes (recorded): the answer holds nothing either.
+async fn changeset(call: &Call, document: &Bytes, parts: &[Part<'_>]) -> Result<Changed, Refusal> {
     let count = parts.len();
     let refuse = |index: usize, prefer: Preference, failure: Failure| {
         Refusal::Part(Box::new(refused_part(call, index, count, prefer, failure)))
     };
     let (mut wanted, mut changes) = (Vec::with_capacity(count), Vec::with_capacity(count));
     if count == 0 {
-        return Err(Failure::from(ErrorCode::InvalidInput).into());
+        return Ok(Changed { wanted, changes, timestamps: Vec::new() });
     }
+    let mut pace = Pace::default();
     for (index, part) in parts.iter().enumerate() {
         let request = multipart::request(part.body).ok_or(Failure::from(ErrorCode::InvalidInput))?;
         let head = sub_head(&call.head, &request)?;
+        head.check_headers().map_err(|failure| refuse(index, Preference::Unsaid, failure))?;
         let prefer = Preference::of(&head);
         if count > CHANGES_MAX {
             let message = "The batch request operation exceeds the maximum 100 changes per change set.";
@@ -129,7 +136,9 @@ async fn changeset(call: &Call, parts: &[Part<'_>]) -> Result<Changed, Refusal> 
         call.grant.covers(row)?;
         let table = address::table(&head.target).map_err(|failure| refuse(index, prefer, failure))?;
         scope::check_table(&call.grant, &table)?;
-        let change = match part::read(row, &head, &table, request.body) {
+        pace.spend(part.body.len()).await;
+        let sent = document.slice_ref(request.body);
+        let change = match part::read(&call.services, row, &head, &table, sent).await {
             Ok(change) => change,
             Err(Unread::Now(failure)) => return Err(refuse(index, prefer, failure)),
             Err(Unread::IfTableExists(failure)) => {
@@ -185,6 +194,7 @@ fn is_change(op: Op) -> bool {
 async fn query(call: Call, part: &Part<'_>) -> Result<Reply, Failure> {
     let request = multipart::request(part.body).ok_or(ErrorCode::InvalidInput)?;
     let head = Box::new(sub_head(&call.head, &request)?);
+    head.check_headers()?;
     let row = sub_row(&head)?;
     call.grant.covers(row)?;
     let Call { services, auth, context, grant, head: outer, .. } = call;
@@ -209,7 +219,7 @@ async fn query(call: Call, part: &Part<'_>) -> Result<Reply, Failure> {
     })
 }
 
-/// The request of a part, as if it had come on its own.
+/// The request of a part, as if it had come on its own; its headers are still to be checked.
 fn sub_head(outer: &Head, request: &Request<'_>) -> Result<Head, Failure> {
     let method = Method::parse(request.method).ok_or(ErrorCode::InvalidInput)?;
     let url = match request.url.split_once("://") {
@@ -227,7 +237,7 @@ fn sub_head(outer: &Head, request: &Request<'_>) -> Result<Head, Failure> {
         _ => path,
     };
     let (resource, container, object) = table_resource(inside)?;
-    let head = Head {
+    Ok(Head {
         method,
         raw_path: format!("/{path}"),
         query: Query::parse(query).map_err(|_| ErrorCode::InvalidUri)?,
@@ -239,9 +249,7 @@ fn sub_head(outer: &Head, request: &Request<'_>) -> Result<Head, Failure> {
         version: outer.version,
         version_sent: outer.version_sent.clone(),
         metadata_names: Vec::new(),
-    };
-    head.check_headers()?;
-    Ok(head)
+    })
 }
 
 fn sub_row(head: &Head) -> Result<&'static Row, Failure> {
@@ -313,14 +321,17 @@ impl Answer {
         self.line(&line);
     }
 
-    fn changeset(&mut self, replies: impl Iterator<Item = Reply>) {
+    async fn changeset(&mut self, replies: impl Iterator<Item = Reply>) {
+        let mut pace = Pace::default();
         self.open_batch();
         let delimiter = format!("--{}", self.changeset);
         self.line(&format!("Content-Type: multipart/mixed; boundary={}", self.changeset));
         self.line("");
         for reply in replies {
+            let before = self.out.len();
             self.line(&delimiter);
             self.part(reply);
+            pace.spend(self.out.len() - before).await;
         }
         self.line(&format!("{delimiter}--"));
     }

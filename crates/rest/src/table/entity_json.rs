@@ -5,11 +5,13 @@ use base64::prelude::BASE64_STANDARD;
 use lazuli_model::admission::table::entity_etag;
 use lazuli_model::odata::{EdmValue, ValueRef};
 use lazuli_model::time::Timestamp;
+use lazuli_service::pace::Pace;
 use lazuli_service::table::Entity;
 use lazuli_service::{Answer, Fault};
 
 use super::address;
 use super::format::Level;
+use super::select::Select;
 
 /// What the answers about one table have in common.
 pub struct Writer<'a> {
@@ -19,30 +21,48 @@ pub struct Writer<'a> {
     /// The root of the service, with a slash at its end.
     pub endpoint: &'a str,
     /// `$select`; none for everything.
-    pub select: Option<Vec<String>>,
+    pub select: Option<Select>,
+}
+
+/// The most that a page says. A single entity is shown whatever it takes.
+pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
+
+/// The body of a page.
+pub struct Set {
+    pub body: Vec<u8>,
+    /// So many of the entities found room in it.
+    pub written: usize,
 }
 
 impl Writer<'_> {
     /// `{"odata.metadata":…,"value":[…]}`
-    pub fn set(&self, entities: &[Entity]) -> Answer<Vec<u8>> {
-        let mut out =
-            Vec::with_capacity(64 + entities.iter().map(|entity| entity.size() + 300).sum::<usize>());
+    pub async fn set(&self, entities: &[Entity]) -> Answer<Set> {
+        let likely = 64 + entities.iter().map(|entity| entity.size() + 300).sum::<usize>();
+        let mut out = Vec::with_capacity(likely.min(PAGE_BYTES));
+        let (mut written, mut pace) = (0, Pace::default());
         out.push(b'{');
         if self.level != Level::NoMetadata {
             self.metadata(&mut out, "");
             out.push(b',');
         }
         out.extend_from_slice(b"\"value\":[");
-        for (index, entity) in entities.iter().enumerate() {
-            if index > 0 {
+        for entity in entities {
+            let before = out.len();
+            if written > 0 {
                 out.push(b',');
             }
             out.push(b'{');
             self.stored(&mut out, entity)?;
             out.push(b'}');
+            pace.spend(entity.size() + out.len() - before).await;
+            if out.len() > PAGE_BYTES && written > 0 {
+                out.truncate(before);
+                break;
+            }
+            written += 1;
         }
         out.extend_from_slice(b"]}");
-        Ok(out)
+        Ok(Set { body: out, written })
     }
 
     /// One entity as it is stored.
@@ -85,7 +105,7 @@ impl Writer<'_> {
         let mut url = format!("{}$metadata#{}{kind}", self.endpoint, self.table);
         if let Some(select) = &self.select {
             url.push_str("&$select=");
-            url.push_str(&select.join(","));
+            url.push_str(&select.text);
         }
         member(out, "odata.metadata", &url);
     }
@@ -110,8 +130,9 @@ impl Writer<'_> {
         timestamp: Timestamp,
     ) -> Members<'o> {
         let Self { level, account, table, endpoint, select } = self;
-        let mut members =
-            Members { out, level: *level, select: select.as_deref(), shown: Vec::new(), any: false };
+        let select = select.as_ref().filter(|select| !select.names().is_empty());
+        let shown = vec![false; select.map_or(0, |select| select.names().len())];
+        let mut members = Members { out, level: *level, select, shown, any: false };
         if *level == Level::Full {
             let path = address::entity(table, partition, row);
             members.annotation("odata.type", &format!("{account}.{table}"));
@@ -131,9 +152,9 @@ impl Writer<'_> {
 struct Members<'o> {
     out: &'o mut Vec<u8>,
     level: Level,
-    select: Option<&'o [String]>,
-    /// Of the selected names, those that the entity has.
-    shown: Vec<usize>,
+    select: Option<&'o Select>,
+    /// For each of the selected names, whether the entity has it.
+    shown: Vec<bool>,
     any: bool,
 }
 
@@ -152,9 +173,9 @@ impl Members<'_> {
 
     fn selects(&mut self, name: &str) -> bool {
         let Some(select) = self.select else { return true };
-        match select.iter().position(|selected| selected == name) {
-            Some(at) => {
-                self.shown.push(at);
+        match select.place(name).and_then(|place| self.shown.get_mut(place)) {
+            Some(shown) => {
+                *shown = true;
                 true
             }
             None => false,
@@ -211,12 +232,11 @@ impl Members<'_> {
     /// What was selected and is not there is null.
     fn missing(mut self) {
         let Some(select) = self.select else { return };
-        for (at, name) in select.iter().enumerate() {
-            if !self.shown.contains(&at) {
-                self.comma();
-                text(self.out, name);
-                self.plain(":null");
-            }
+        let shown = std::mem::take(&mut self.shown);
+        for (name, _) in select.names().iter().zip(shown).filter(|(_, shown)| !shown) {
+            self.comma();
+            text(self.out, name);
+            self.plain(":null");
         }
     }
 }

@@ -28,23 +28,24 @@ impl Level {
     /// Of a list of media types, the first one of JSON.
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let mut atom = false;
+        let is = |word: &str, known: &str| word.eq_ignore_ascii_case(known);
         for range in text.split(',') {
-            let mut parts = range.split(';').map(|part| part.trim().to_ascii_lowercase());
+            let mut parts = range.split(';').map(str::trim);
             let media = parts.next().unwrap_or_default();
-            match media.as_str() {
-                "application/json" | "json" => {
-                    let level = parts.find_map(|part| part.strip_prefix("odata=").map(str::to_owned));
-                    return match level.as_deref() {
-                        None | Some("minimalmetadata") => Ok(Level::Minimal),
-                        Some("nometadata") => Ok(Level::NoMetadata),
-                        Some("fullmetadata") => Ok(Level::Full),
-                        Some(_) => Err(ErrorCode::MediaTypeNotSupported.into()),
-                    };
-                }
-                "*/*" | "application/*" | "" => return Ok(Level::Minimal),
-                "application/atom+xml" | "application/xml" | "atom" => atom = true,
-                _ => {}
+            if is(media, "application/json") || is(media, "json") {
+                let level = |part: &&str| part.get(..6).is_some_and(|name| is(name, "odata="));
+                return match parts.find(level).and_then(|part| part.get(6..)) {
+                    None => Ok(Level::Minimal),
+                    Some(level) if is(level, "minimalmetadata") => Ok(Level::Minimal),
+                    Some(level) if is(level, "nometadata") => Ok(Level::NoMetadata),
+                    Some(level) if is(level, "fullmetadata") => Ok(Level::Full),
+                    Some(_) => Err(ErrorCode::MediaTypeNotSupported.into()),
+                };
             }
+            if ["*/*", "application/*", ""].iter().any(|any| is(media, any)) {
+                return Ok(Level::Minimal);
+            }
+            atom |= ["application/atom+xml", "application/xml", "atom"].iter().any(|old| is(media, old));
         }
         let code = if atom { ErrorCode::AtomFormatNotSupported } else { ErrorCode::MediaTypeNotSupported };
         Err(code.into())

@@ -8,7 +8,7 @@ use lazuli_service::table::{EntityChange, EntityGroupTransaction};
 use super::entity_json::Writer;
 use super::format::{Level, Preference};
 use super::part::{self, Unread};
-use super::{BODY_LIMIT, address, data, json, scope};
+use super::{BODY_LIMIT, address, data, json, multipart, scope};
 use crate::call::Call;
 use crate::front::unwrap;
 use crate::headers;
@@ -33,9 +33,13 @@ pub async fn insert_entity(mut call: Call) -> Result<Reply, Failure> {
 
 /// The change of a request for one entity.
 pub async fn change(call: &mut Call, table: &str) -> Result<EntityChange, Failure> {
+    // A batch that was sent to a table.
+    if call.head.header(headers::CONTENT_TYPE).is_some_and(multipart::is_multipart) {
+        return Err(ErrorCode::MediaTypeNotSupported.into());
+    }
     let body = std::mem::replace(&mut call.body, lazuli_service::Body::empty());
     let document = body.collect(BODY_LIMIT).await.map_err(unwrap)?;
-    match part::read(call.row, &call.head, table, &document) {
+    match part::read(&call.services, call.row, &call.head, table, document).await {
         Ok(change) => {
             scope::check_keys(&call.grant, &change.partition, &change.row)?;
             Ok(change)

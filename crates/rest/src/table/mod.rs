@@ -17,10 +17,12 @@ pub(crate) mod query_entities;
 pub(crate) mod query_tables;
 pub mod read_entity;
 pub(crate) mod scope;
+pub mod select;
 pub(crate) mod service_properties;
 pub(crate) mod set_table_acl;
 pub(crate) mod tunnel;
 
+pub(crate) use format::Level;
 pub(crate) use tunnel::method;
 
 use bytes::Bytes;
@@ -39,10 +41,10 @@ const XML_LIMIT: usize = 1024 * 1024;
 
 /// A refusal tells which preference it would have kept.
 pub(crate) async fn preferred(call: Call, handler: Handler) -> Result<Reply, Failure> {
-    let prefer = format::Preference::of(&call.head);
+    let (prefer, op) = (format::Preference::of(&call.head), call.row.op);
     match handler(call).await {
         Ok(reply) => Ok(reply),
-        Err(failure) if shows_preference(&failure) => Ok(prefer.applied(Reply::refused(failure))),
+        Err(failure) if !is_early(&failure, Some(op)) => Ok(prefer.applied(Reply::refused(failure))),
         Err(failure) => Err(failure),
     }
 }
@@ -57,10 +59,6 @@ pub(crate) fn is_early(failure: &Failure, op: Option<Op>) -> bool {
         ErrorCode::InvalidResourceName | ErrorCode::OutOfRangeInput => op != Some(Op::CreateTable),
         _ => false,
     }
-}
-
-fn shows_preference(failure: &Failure) -> bool {
-    !is_early(failure, None)
 }
 
 /// What every answer about data carries.

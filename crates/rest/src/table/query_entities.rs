@@ -4,9 +4,10 @@ use lazuli_model::admission::table::entity_etag;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_service::table::{GetEntity, QueryEntities};
 
-use super::entity_json::Writer;
+use super::entity_json::{Set, Writer};
 use super::format::Level;
 use super::query_tables::{filter, top};
+use super::select::Select;
 use super::{address, continuation, json, scope};
 use crate::call::Call;
 use crate::front::unwrap;
@@ -21,7 +22,7 @@ pub async fn query_entities(call: Call) -> Result<Reply, Failure> {
     }
     scope::check_table(&call.grant, &table)?;
     let level = Level::of(&call.head)?;
-    let (select, endpoint) = (select(&call.head), call.service_endpoint());
+    let (select, endpoint) = (Select::of(&call.head)?, call.service_endpoint());
     let input = QueryEntities {
         table: table.clone(),
         filter: filter(&call.head)?,
@@ -31,8 +32,16 @@ pub async fn query_entities(call: Call) -> Result<Reply, Failure> {
     };
     let page = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     let writer = Writer { level, account: &call.context.account, table: &table, endpoint: &endpoint, select };
-    let body = writer.set(&page.entities).map_err(unwrap)?;
-    let (partition, row) = page.next.unzip();
+    let Set { body, written } = writer.set(&page.entities).await.map_err(unwrap)?;
+    // What found no room begins the next page.
+    let next = match page.entities.get(written) {
+        Some(left) => {
+            let (partition, row) = left.keys().map_err(|error| unwrap(error.into()))?;
+            Some((partition.into_owned(), row.into_owned()))
+        }
+        None => page.next,
+    };
+    let (partition, row) = next.unzip();
     Ok(json(200, level, body)
         .maybe(headers::X_MS_CONTINUATION_NEXTPARTITIONKEY, partition.map(|key| continuation::encode(&key)))
         .maybe(headers::X_MS_CONTINUATION_NEXTROWKEY, row.map(|key| continuation::encode(&key))))
@@ -42,7 +51,7 @@ pub async fn get_entity(call: Call) -> Result<Reply, Failure> {
     let table = address::table(&call.head.target)?;
     scope::check_table(&call.grant, &table)?;
     let level = Level::of(&call.head)?;
-    let (select, endpoint) = (select(&call.head), call.service_endpoint());
+    let (select, endpoint) = (Select::of(&call.head)?, call.service_endpoint());
     let Some(keys) = address::keys(&call.head.target.object) else {
         let refusal = address::wrong_keys(&call.context.account, &table);
         return Err(address::unless_missing(&call, &table, refusal).await);
@@ -55,13 +64,6 @@ pub async fn get_entity(call: Call) -> Result<Reply, Failure> {
     let writer = Writer { level, account: &call.context.account, table: &table, endpoint: &endpoint, select };
     let body = writer.one(&entity).map_err(unwrap)?;
     Ok(json(200, level, body).header(headers::ETAG, entity_etag(entity.timestamp)))
-}
-
-/// None for all: nothing selected, or `*`.
-fn select(head: &Head) -> Option<Vec<String>> {
-    let names = head.query("$select")?.split(',').map(str::trim).filter(|name| !name.is_empty());
-    let names: Vec<String> = names.map(str::to_owned).collect();
-    (!names.is_empty() && !names.iter().any(|name| name == "*")).then_some(names)
 }
 
 fn from(head: &Head) -> Result<Option<(String, String)>, Failure> {

@@ -1,5 +1,7 @@
 //! An entity out of its JSON.
 
+use std::collections::{HashMap, HashSet};
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lazuli_model::error::{ErrorCode, Failure};
@@ -21,30 +23,39 @@ pub struct SentEntity {
 }
 
 pub fn read(document: &[u8]) -> Result<SentEntity, Failure> {
+    read_counted(document, &mut 0)
+}
+
+/// The same, and how many bytes were looked at for it, each as often as it was.
+pub fn read_counted(document: &[u8], looked: &mut usize) -> Result<SentEntity, Failure> {
+    *looked += document.len();
     let Members::<Scalar> { found, more } = serde_json::from_slice(document).map_err(|_| unreadable())?;
     if more {
         return Err(ErrorCode::TooManyProperties.into());
     }
     let is_annotation = |name: &str| name.contains('@') || name.starts_with("odata.");
     let (annotations, members): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|(name, _)| is_annotation(name));
-    let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
-    let repeated = (1..names.len()).find(|&at| names[..at].contains(&names[at]));
+        found.into_iter().enumerate().partition(|(_, (name, _))| is_annotation(name));
+    let types = Types::of(&annotations);
+    let repeated = repeated(&members);
+    let mut written = Written { document, members: None, looked };
     let mut entity = SentEntity { properties: Vec::with_capacity(members.len()), ..SentEntity::default() };
-    for (at, (name, mut value)) in members.into_iter().enumerate() {
-        if repeated == Some(at) {
+    for (place, (name, mut value)) in members {
+        if repeated == Some(place) {
             return Err(ErrorCode::DuplicatePropertiesSpecified.into());
         }
+        let edm_type = match name.as_str() {
+            "Timestamp" => continue,
+            name => types.find(name)?,
+        };
         match name.as_str() {
-            "PartitionKey" => entity.partition = key(value)?,
-            "RowKey" => entity.row = key(value)?,
-            "Timestamp" => {}
+            "PartitionKey" => entity.partition = key(value, edm_type)?,
+            "RowKey" => entity.row = key(value, edm_type)?,
             _ => {
-                let edm_type = annotation(&annotations, &name)?;
-                if edm_type.is_none() && may_be_whole(&value) && is_whole(document, &name) {
+                if edm_type.is_none() && may_be_whole(&value) && written.is_whole(place) {
                     return Err(unreadable());
                 }
-                if edm_type != Some(EdmType::Double) && is_minus_zero(&value) && is_whole(document, &name) {
+                if edm_type != Some(EdmType::Double) && is_minus_zero(&value) && written.is_whole(place) {
                     value = Scalar::Number(0.into());
                 }
                 if let Some(value) = property(value, edm_type)? {
@@ -54,6 +65,58 @@ pub fn read(document: &[u8]) -> Result<SentEntity, Failure> {
         }
     }
     Ok(entity)
+}
+
+/// A member of the document, with its place in it.
+type Placed = (usize, (String, Scalar));
+
+/// The place of the first member whose name was there before.
+fn repeated(members: &[Placed]) -> Option<usize> {
+    let mut names = HashSet::with_capacity(members.len());
+    members.iter().find(|(_, (name, _))| !names.insert(name.as_str())).map(|(place, _)| *place)
+}
+
+/// What the members named `NAME@odata.type` say; of two, the first.
+struct Types<'a>(HashMap<&'a str, &'a Scalar>);
+
+impl<'a> Types<'a> {
+    fn of(annotations: &'a [Placed]) -> Self {
+        let mut types = HashMap::with_capacity(annotations.len());
+        for (_, (name, value)) in annotations {
+            if let Some(property) = name.strip_suffix(TYPE_MARK) {
+                types.entry(property).or_insert(value);
+            }
+        }
+        Self(types)
+    }
+
+    fn find(&self, name: &str) -> Result<Option<EdmType>, Failure> {
+        match self.0.get(name) {
+            None => Ok(None),
+            Some(Scalar::String(text)) => EdmType::parse(text).map(Some).ok_or_else(unreadable),
+            Some(_) => Err(unreadable()),
+        }
+    }
+}
+
+/// The members as they were written: read a second time by the first one that needs it, which is hardly any.
+struct Written<'a, 'l> {
+    document: &'a [u8],
+    members: Option<Vec<(String, &'a RawValue)>>,
+    looked: &'l mut usize,
+}
+
+impl Written<'_, '_> {
+    /// Whether the number at this place was written without a point and an exponent.
+    fn is_whole(&mut self, place: usize) -> bool {
+        let Self { document, members, looked } = self;
+        let members = members.get_or_insert_with(|| {
+            **looked += document.len();
+            serde_json::from_slice::<Members<&RawValue>>(document)
+                .map_or_else(|_| Vec::new(), |read| read.found)
+        });
+        members.get(place).is_none_or(|(_, written)| !written.get().contains(['.', 'e', 'E']))
+    }
 }
 
 /// The one member of the body of Create Table.
@@ -72,20 +135,15 @@ pub fn unreadable() -> Failure {
     Failure::new(ErrorCode::InvalidInput).with_message("An error occurred while processing this request.")
 }
 
-fn key(value: Scalar) -> Result<Option<String>, Failure> {
+/// A text, whatever else a property could be.
+fn key(value: Scalar, edm_type: Option<EdmType>) -> Result<Option<String>, Failure> {
+    if edm_type.is_some_and(|edm_type| edm_type != EdmType::String) {
+        return Err(unreadable());
+    }
     match value {
         Scalar::String(key) => Ok(Some(key)),
         Scalar::Null => Ok(None),
         _ => Err(unreadable()),
-    }
-}
-
-fn annotation(annotations: &[(String, Scalar)], name: &str) -> Result<Option<EdmType>, Failure> {
-    let found = annotations.iter().find(|(member, _)| member.strip_suffix(TYPE_MARK) == Some(name));
-    match found {
-        None => Ok(None),
-        Some((_, Scalar::String(text))) => EdmType::parse(text).map(Some).ok_or_else(unreadable),
-        Some(_) => Err(unreadable()),
     }
 }
 
@@ -105,7 +163,7 @@ fn property(value: Scalar, edm_type: Option<EdmType>) -> Result<Option<EdmValue>
 fn from_text(text: &str, edm_type: EdmType) -> Option<EdmValue> {
     match edm_type {
         EdmType::String => Some(EdmValue::String(text.to_owned())),
-        EdmType::Boolean => text.parse().ok().map(EdmValue::Boolean),
+        EdmType::Boolean => boolean(text).map(EdmValue::Boolean),
         EdmType::Int32 => text.parse().ok().map(EdmValue::Int32),
         EdmType::Int64 => text.parse().ok().map(EdmValue::Int64),
         EdmType::Double => match text {
@@ -118,6 +176,11 @@ fn from_text(text: &str, edm_type: EdmType) -> Option<EdmValue> {
         EdmType::DateTime => date_time(text).map(EdmValue::DateTime),
         EdmType::Binary => BASE64_STANDARD.decode(text).ok().map(EdmValue::Binary),
     }
+}
+
+/// In any case: clients write what their language prints.
+fn boolean(text: &str) -> Option<bool> {
+    [true, false].into_iter().find(|value| text.eq_ignore_ascii_case(if *value { "true" } else { "false" }))
 }
 
 /// From 1601 on; a time without a zone is UTC.
@@ -151,11 +214,4 @@ fn may_be_whole(value: &Scalar) -> bool {
 /// So has a zero with a sign.
 fn is_minus_zero(value: &Scalar) -> bool {
     matches!(value, Scalar::Number(number) if number.is_f64() && number.as_f64() == Some(0.0))
-}
-
-/// Whether a number was written without a point and an exponent. Reads the document once more; hardly any needs it.
-fn is_whole(document: &[u8], name: &str) -> bool {
-    let Ok(members) = serde_json::from_slice::<Members<&RawValue>>(document) else { return true };
-    let written = members.found.iter().find(|(member, _)| member == name);
-    written.is_some_and(|(_, written)| !written.get().contains(['.', 'e', 'E']))
 }

@@ -3,6 +3,7 @@
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_service::table::KeyLimits;
 
+use crate::auth::TableScope;
 use crate::authorize::Grant;
 
 /// A token for one table opens no other.
@@ -16,14 +17,7 @@ pub fn check_table(grant: &Grant, table: &str) -> Result<(), Failure> {
 }
 
 pub fn limits(grant: &Grant) -> KeyLimits {
-    let Some(scope) = &grant.table else { return KeyLimits::default() };
-    let (start, end) = (scope.start.as_ref(), scope.end.as_ref());
-    KeyLimits {
-        start_partition: start.map(|bound| bound.partition_key.clone()),
-        start_row: start.and_then(|bound| bound.row_key.clone()),
-        end_partition: end.map(|bound| bound.partition_key.clone()),
-        end_row: end.and_then(|bound| bound.row_key.clone()),
-    }
+    grant.table.as_ref().map_or_else(KeyLimits::default, TableScope::limits)
 }
 
 /// Writes outside of the range are refused; reads there find nothing (both recorded).

@@ -74,6 +74,10 @@ pub struct Config {
     pub test_clock: bool,
     pub seeds: Vec<Seed>,
     pub max_connections: usize,
+    /// In bytes a second; zero is none.
+    pub least_download_rate: u64,
+    /// In bytes, for answers that their clients have not taken yet.
+    pub answer_memory: usize,
     pub log: LogConfig,
     /// Told once at start: settings that are accepted and do nothing, or that deserve a warning.
     pub remarks: Vec<String>,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use lazuli_model::operation::Service;
 use lazuli_rest::auth::accounts::{DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY};
 use lazuli_rest::auth::{Account, Accounts};
+use lazuli_service::ServiceOptions;
 
 use super::{Config, ConfigError, Environment, List, Listener, LogConfig, Oauth, Seed, Storage, Tls, file};
 use crate::args::{LogFormat, OauthMode, ServeArgs, Settings};
@@ -67,6 +68,10 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
         test_clock: settings.test_clock.unwrap_or(false),
         seeds,
         max_connections: settings.max_connections.unwrap_or(MAX_CONNECTIONS).max(1),
+        least_download_rate: settings.least_download_rate.unwrap_or(crate::net::LEAST_RATE),
+        answer_memory: settings
+            .answer_memory
+            .map_or(ServiceOptions::default().answer_memory, |mib| mib.saturating_mul(1 << 20)),
         log,
     })
 }

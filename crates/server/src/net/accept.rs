@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 use super::connection::{Answering, Settings, Traffic, serve};
+use super::cuts::Cuts;
 use super::lanes::Lanes;
 use super::limits::PRESSURE_AFTER;
 
@@ -41,6 +42,7 @@ pub struct Acceptor {
     room: Arc<Semaphore>,
     capacity: u32,
     traffic: watch::Sender<Traffic>,
+    cuts: Cuts,
 }
 
 impl Acceptor {
@@ -51,11 +53,17 @@ impl Acceptor {
             room: Arc::new(Semaphore::new(capacity as usize)),
             capacity,
             traffic: watch::Sender::new(Traffic::Open),
+            cuts: Cuts::default(),
         }
     }
 
     pub fn open_connections(&self) -> usize {
         (self.capacity as usize).saturating_sub(self.room.available_permits())
+    }
+
+    /// Connections that the server ended by itself.
+    pub fn cuts(&self) -> &Cuts {
+        &self.cuts
     }
 
     /// Accepts until draining begins.
@@ -128,9 +136,9 @@ impl Acceptor {
     ) {
         // Small answers must not wait for the client's delayed acknowledgement.
         let _ = socket.set_nodelay(true);
-        let traffic = self.traffic.subscribe();
+        let (traffic, cuts) = (self.traffic.subscribe(), self.cuts.clone());
         let taken = self.lanes.take(socket, move |socket| async move {
-            serve(socket, address, settings, traffic).await;
+            serve(socket, address, settings, traffic, &cuts).await;
             drop(place);
         });
         if let Err(error) = taken {

@@ -3,11 +3,16 @@
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
+
+use super::limits::{PRESSURE_HEAD, PRESSURE_IDLE};
+use super::line_ends::{Judged, LineEnds};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Between requests: may be kept for long, and may be closed when room is short.
     Idle,
-    /// Some bytes of a request's head have come, not all.
+    /// Some bytes of a TLS handshake or of a request's head have come, not all.
     Head,
     /// A request is being answered.
     Request,
@@ -20,11 +25,18 @@ pub struct Activity {
     phase: AtomicU8,
     /// When the phase began, in milliseconds since `start`.
     since: AtomicU64,
+    /// The socket and the requests of a connection are of one task: never waited for.
+    line_ends: Mutex<LineEnds>,
 }
 
 impl Activity {
     pub fn new() -> Self {
-        Self { start: Instant::now(), phase: AtomicU8::new(Phase::Idle as u8), since: AtomicU64::new(0) }
+        Self {
+            start: Instant::now(),
+            phase: AtomicU8::new(Phase::Idle as u8),
+            since: AtomicU64::new(0),
+            line_ends: Mutex::default(),
+        }
     }
 
     pub fn phase(&self) -> Phase {
@@ -41,13 +53,29 @@ impl Activity {
         self.phase.store(phase as u8, Ordering::Relaxed);
     }
 
+    /// These bytes were read.
+    pub fn read(&self, bytes: &[u8]) {
+        self.line_ends.lock().read(bytes);
+    }
+
+    /// A request's head was parsed; `length` of its body, where the head tells.
+    pub fn request(&self, length: Option<u64>) -> Judged {
+        self.enter(Phase::Request);
+        self.line_ends.lock().request(length)
+    }
+
     /// When the present phase began.
     pub fn since(&self) -> Instant {
         self.start + Duration::from_millis(self.since.load(Ordering::Relaxed))
     }
 
+    /// When room is short, this connection makes room: it has been idle for a while, or does not finish what it began.
+    pub fn gives_way(&self) -> bool {
+        self.has_been(Phase::Idle, PRESSURE_IDLE) || self.has_been(Phase::Head, PRESSURE_HEAD)
+    }
+
     /// In this phase for so long already.
-    pub fn has_been(&self, phase: Phase, least: Duration) -> bool {
+    fn has_been(&self, phase: Phase, least: Duration) -> bool {
         self.phase() == phase && self.since().elapsed() >= least
     }
 }

@@ -2,34 +2,31 @@
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::io;
 use std::net::SocketAddr;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response, header};
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
 
 use super::activity::{Activity, Phase};
 use super::body::{Finished, Tracked};
-use super::guarded::Guarded;
-use super::limits::{HANDSHAKE_PATIENCE, MAX_BUFFER, MAX_HEAD, MAX_HEADERS, PRESSURE_HEAD, PRESSURE_IDLE};
-
-/// First byte of a TLS record that opens a handshake; no HTTP method begins with it.
-const TLS_HANDSHAKE: u8 = 0x16;
+use super::cuts::{Cuts, Reason};
+use super::guarded::{Guarded, Patience};
+use super::limits::{MAX_BUFFER, MAX_HEAD, MAX_HEADERS};
+use super::opening::{Unopened, open};
+use super::stream::Stream;
+use super::well_formed::malformed;
 
 /// What all connections are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +63,8 @@ pub struct Settings<A> {
     pub answering: Arc<A>,
     pub tls: Option<TlsAcceptor>,
     pub keep_alive: Duration,
+    /// Clients that take their answers more slowly, in bytes a second, are cut off.
+    pub least_rate: u64,
 }
 
 pub async fn serve<A: Answering>(
@@ -73,29 +72,41 @@ pub async fn serve<A: Answering>(
     address: SocketAddr,
     settings: Arc<Settings<A>>,
     mut traffic: watch::Receiver<Traffic>,
+    cuts: &Cuts,
 ) {
-    let opened = tokio::select! {
-        opened = open(socket, settings.tls.as_ref(), settings.keep_alive) => opened,
-        _ = traffic.wait_for(|now| *now == Traffic::Draining) => return,
-    };
-    let stream = match opened {
+    if *traffic.borrow_and_update() == Traffic::Draining {
+        return;
+    }
+    let activity = Arc::new(Activity::new());
+    let stream = match open(socket, settings.tls.as_ref(), &activity, &mut traffic).await {
         Ok(stream) => stream,
-        Err(error) => {
-            tracing::debug!(peer = %address, %error, "connection did not open");
+        Err(reason) => {
+            if let Unopened::Cut(reason) = reason {
+                cuts.count(reason);
+            }
+            tracing::debug!(peer = %address, %reason, "connection did not open");
             return;
         }
     };
     let peer = Peer { address, secure: matches!(stream, Stream::Tls(_)) };
-    let activity = Arc::new(Activity::new());
-    let guarded = Guarded::new(stream, activity.clone(), settings.keep_alive);
-    let service = service_fn(|request: Request<Incoming>| {
-        activity.enter(Phase::Request);
+    let patience = Patience { keep_alive: settings.keep_alive, least_rate: settings.least_rate };
+    let guarded = Guarded::new(stream, activity.clone(), patience, cuts.clone());
+    let service = service_fn(|mut request: Request<Incoming>| {
+        let judged = activity.request(body_length(&request));
+        let malformed = malformed(&request, judged.bare_line_feed);
+        let last = judged.last || malformed.is_some();
+        if let Some(malformed) = malformed {
+            request.extensions_mut().insert(malformed);
+        }
         let started = Instant::now();
         // hyper keeps room for this future as long as the connection lasts: idle ones must not pay for it.
         let answer = Box::pin(settings.answering.answer(&peer, request));
         let activity = activity.clone();
         async move {
-            let (response, done) = answer.await;
+            let (mut response, done) = answer.await;
+            if last {
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
             Ok::<_, Infallible>(response.map(|body| Tracked::new(body, activity, started, done)))
         }
     });
@@ -122,9 +133,15 @@ pub async fn serve<A: Answering>(
                 let now = if changed.is_ok() { *traffic.borrow_and_update() } else { Traffic::Draining };
                 leaving = match now {
                     Traffic::Open => false,
-                    // Nothing was asked yet, so nothing is lost.
-                    Traffic::Pressure(_) if activity.has_been(Phase::Head, PRESSURE_HEAD) => return,
-                    Traffic::Pressure(_) => activity.has_been(Phase::Idle, PRESSURE_IDLE),
+                    Traffic::Pressure(_) if activity.gives_way() => {
+                        cuts.count(Reason::Pressure);
+                        // Half a head: nothing was asked yet, so nothing is lost.
+                        if activity.phase() == Phase::Head {
+                            return;
+                        }
+                        true
+                    }
+                    Traffic::Pressure(_) => false,
                     Traffic::Draining => true,
                 };
                 if leaving {
@@ -135,74 +152,10 @@ pub async fn serve<A: Answering>(
     }
 }
 
-/// With a certificate, one port speaks http and https. The first byte is looked at where it lies, in the
-/// kernel's buffer, so that telling the two apart costs no copy and no wrapper around the socket.
-async fn open(socket: TcpStream, tls: Option<&TlsAcceptor>, keep_alive: Duration) -> io::Result<Stream> {
-    let Some(tls) = tls else { return Ok(Stream::Plain(socket)) };
-    let mut first = [0];
-    let seen = timeout(keep_alive, socket.peek(&mut first)).await??;
-    if seen == 0 || first != [TLS_HANDSHAKE] {
-        return Ok(Stream::Plain(socket));
+/// How long the request's body is, when its head says so.
+fn body_length(request: &Request<Incoming>) -> Option<u64> {
+    if request.headers().contains_key(header::TRANSFER_ENCODING) {
+        return None;
     }
-    let stream = timeout(HANDSHAKE_PATIENCE, tls.accept(socket)).await??;
-    Ok(Stream::Tls(Box::new(stream)))
-}
-
-enum Stream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
-}
-
-impl AsyncRead for Stream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
-            Self::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
-        }
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Self::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
-        }
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
-            Self::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
-        }
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        match self {
-            Self::Plain(stream) => stream.is_write_vectored(),
-            Self::Tls(stream) => stream.is_write_vectored(),
-        }
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
-        }
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
-    }
+    request.body().size_hint().exact()
 }

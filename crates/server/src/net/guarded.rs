@@ -1,5 +1,5 @@
 //! A socket with patience: an idle connection ends after its keep-alive, a head that trickles in or an answer
-//! that nobody takes ends it sooner. hyper's own header timer would also end idle connections.
+//! that the client does not take, or takes too slowly, ends it sooner. hyper's own header timer would also end idle connections.
 //!
 //! Timers are lazy. A timer is armed once and, when it fires, compared with what happened meanwhile; a busy
 //! connection therefore never touches the timer wheel.
@@ -15,7 +15,17 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
 
 use super::activity::{Activity, Phase};
-use super::limits::{HEAD_PATIENCE, WRITE_PATIENCE};
+use super::cuts::{Cuts, Reason};
+use super::limits::HEAD_PATIENCE;
+use super::pace::Pace;
+
+/// What differs between listeners.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    pub keep_alive: Duration,
+    /// In bytes a second; zero is none.
+    pub least_rate: u64,
+}
 
 pub struct Guarded<S> {
     inner: S,
@@ -23,19 +33,20 @@ pub struct Guarded<S> {
     keep_alive: Duration,
     read_timer: Timer,
     write_timer: Timer,
-    /// Since when the peer has taken nothing of what we have for it.
-    write_blocked: Option<Instant>,
+    pace: Pace,
+    cuts: Cuts,
 }
 
 impl<S> Guarded<S> {
-    pub fn new(inner: S, activity: Arc<Activity>, keep_alive: Duration) -> Self {
+    pub fn new(inner: S, activity: Arc<Activity>, patience: Patience, cuts: Cuts) -> Self {
         Self {
             inner,
             activity,
-            keep_alive,
+            keep_alive: patience.keep_alive,
             read_timer: Timer::default(),
             write_timer: Timer::default(),
-            write_blocked: None,
+            pace: Pace::new(patience.least_rate),
+            cuts,
         }
     }
 
@@ -49,15 +60,28 @@ impl<S> Guarded<S> {
         }
     }
 
-    fn wrote<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if written.is_ready() {
-            self.write_blocked = None;
-            return written;
+    /// `taken`: how many bytes of an answer went with it.
+    fn wrote<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+        taken: impl FnOnce(&T) -> usize,
+    ) -> Poll<io::Result<T>> {
+        let now = Instant::now();
+        if let Poll::Ready(written) = written {
+            self.pace.took(written.as_ref().map_or(0, taken), now);
+            return Poll::Ready(written);
         }
-        let since = *self.write_blocked.get_or_insert_with(Instant::now);
-        match self.write_timer.passed(cx, since + WRITE_PATIENCE) {
-            true => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
-            false => Poll::Pending,
+        let mut at = now;
+        loop {
+            match self.pace.waits(at) {
+                Err(reason) => {
+                    self.cuts.count(reason);
+                    return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+                }
+                Ok(deadline) if !self.write_timer.passed(cx, deadline) => return Poll::Pending,
+                Ok(_) => at = Instant::now(),
+            }
         }
     }
 }
@@ -72,8 +96,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
         let before = buffer.filled().len();
         match Pin::new(&mut this.inner).poll_read(cx, buffer) {
             Poll::Ready(Ok(())) => {
-                if buffer.filled().len() > before && this.activity.phase() == Phase::Idle {
-                    this.activity.enter(Phase::Head);
+                let read = buffer.filled().get(before..).unwrap_or_default();
+                if !read.is_empty() {
+                    this.activity.read(read);
+                    if this.activity.phase() == Phase::Idle {
+                        this.activity.enter(Phase::Head);
+                    }
                 }
                 Poll::Ready(Ok(()))
             }
@@ -86,7 +114,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
                 match this.activity.phase() {
                     // Nothing read is an orderly end.
                     Phase::Idle => Poll::Ready(Ok(())),
-                    _ => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+                    _ => {
+                        this.cuts.count(Reason::Head);
+                        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+                    }
                 }
             }
         }
@@ -97,7 +128,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = &mut *self;
         let written = Pin::new(&mut this.inner).poll_write(cx, bytes);
-        this.wrote(cx, written)
+        this.wrote(cx, written, |bytes| *bytes)
     }
 
     fn poll_write_vectored(
@@ -107,7 +138,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
     ) -> Poll<io::Result<usize>> {
         let this = &mut *self;
         let written = Pin::new(&mut this.inner).poll_write_vectored(cx, slices);
-        this.wrote(cx, written)
+        this.wrote(cx, written, |bytes| *bytes)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -117,13 +148,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         let flushed = Pin::new(&mut this.inner).poll_flush(cx);
-        this.wrote(cx, flushed)
+        this.wrote(cx, flushed, |()| 0)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         let shut = Pin::new(&mut this.inner).poll_shutdown(cx);
-        this.wrote(cx, shut)
+        this.wrote(cx, shut, |()| 0)
     }
 }
 
@@ -154,14 +185,20 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
     use tokio::time::{Instant, timeout};
 
+    use super::super::limits::WRITE_PATIENCE;
     use super::*;
 
     const KEEP_ALIVE: Duration = Duration::from_millis(150);
 
+    fn guard<S>(inner: S, activity: Arc<Activity>) -> Guarded<S> {
+        let patience = Patience { keep_alive: KEEP_ALIVE, least_rate: 16 * 1024 };
+        Guarded::new(inner, activity, patience, Cuts::default())
+    }
+
     #[tokio::test]
     async fn an_idle_connection_ends_in_order_after_its_keep_alive() {
         let (_client, server) = duplex(64);
-        let mut guarded = Guarded::new(server, Arc::new(Activity::new()), KEEP_ALIVE);
+        let mut guarded = guard(server, Arc::new(Activity::new()));
         let started = Instant::now();
         let read = timeout(Duration::from_secs(5), guarded.read(&mut [0; 8])).await.expect("ends by itself");
         assert_eq!(read.expect("no error"), 0);
@@ -173,7 +210,7 @@ mod tests {
         let (_client, server) = duplex(64);
         let activity = Arc::new(Activity::new());
         activity.enter(Phase::Request);
-        let mut guarded = Guarded::new(server, activity, KEEP_ALIVE);
+        let mut guarded = guard(server, activity);
         timeout(KEEP_ALIVE * 3, guarded.read(&mut [0; 8])).await.expect_err("still waiting");
     }
 
@@ -181,7 +218,7 @@ mod tests {
     async fn first_bytes_of_a_head_end_idleness() {
         let (mut client, server) = duplex(64);
         let activity = Arc::new(Activity::new());
-        let mut guarded = Guarded::new(server, activity.clone(), KEEP_ALIVE);
+        let mut guarded = guard(server, activity.clone());
         client.write_all(b"GET /").await.expect("written");
         assert_eq!(guarded.read(&mut [0; 8]).await.expect("read"), 5);
         assert_eq!(activity.phase(), Phase::Head);
@@ -191,10 +228,13 @@ mod tests {
     #[tokio::test]
     async fn an_answer_that_nobody_takes_ends_the_connection() {
         let (_client, server) = duplex(4);
-        let mut guarded = Guarded::new(server, Arc::new(Activity::new()), KEEP_ALIVE);
+        let mut guarded = guard(server, Arc::new(Activity::new()));
         guarded.write_all(b"full").await.expect("fits");
-        guarded.write_blocked = Instant::now().into_std().checked_sub(WRITE_PATIENCE - KEEP_ALIVE);
+        // Most of the patience is over already.
+        let since = std::time::Instant::now().checked_sub(WRITE_PATIENCE - KEEP_ALIVE).expect("an uptime");
+        guarded.pace.waits(since).expect("patience");
         let error = guarded.write_all(b"more").await.expect_err("nobody reads");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(guarded.cuts.counted(Reason::Unread), 1);
     }
 }

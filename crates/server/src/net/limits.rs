@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
 /// Request line and headers together. The service takes 8 KiB of metadata beside long names and SAS tokens.
 pub const MAX_HEAD: usize = 64 * 1024;
 pub const MAX_HEADERS: usize = 256;
@@ -11,45 +9,17 @@ pub const MAX_HEADERS: usize = 256;
 pub const MAX_BUFFER: usize = 64 * 1024;
 /// From the first byte of a request to the end of its headers.
 pub const HEAD_PATIENCE: Duration = Duration::from_secs(30);
-/// From accept to the first byte on a fresh connection, and the whole of a TLS handshake.
+/// From accept to the first byte, where the first byte tells https from http: a client of https greets at once.
+pub const FIRST_BYTE_PATIENCE: Duration = Duration::from_secs(30);
+/// From the first byte of a TLS handshake to its end.
 pub const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(30);
 /// Without the client taking a byte of the answer.
 pub const WRITE_PATIENCE: Duration = Duration::from_secs(120);
+/// The least rate at which a client takes its answers is judged over so much waiting for it.
+pub const RATE_WINDOW: Duration = Duration::from_secs(120);
+/// Bytes a second. A slower client holds its connection, and what it reads from being given back, for too little.
+pub const LEAST_RATE: u64 = 16 * 1024;
 /// How long a full house waits before connections are asked to leave: idle ones, and heads that do not come to an end.
 pub const PRESSURE_AFTER: Duration = Duration::from_millis(50);
 pub const PRESSURE_IDLE: Duration = Duration::from_secs(1);
 pub const PRESSURE_HEAD: Duration = Duration::from_secs(3);
-
-/// Descriptors that are not client connections: listeners, data files, logs, the runtime's own.
-const RESERVED_DESCRIPTORS: u64 = 96;
-const FEWEST_CONNECTIONS: u64 = 16;
-
-/// As many connections as asked for, as far as file descriptors allow. The soft limit is raised to the hard one.
-pub fn connection_limit(wanted: usize) -> usize {
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
-    let current = match setrlimit(Resource::Nofile, raised) {
-        Ok(()) => limit.maximum,
-        Err(_) => limit.current,
-    };
-    clamp(wanted, current)
-}
-
-fn clamp(wanted: usize, descriptors: Option<u64>) -> usize {
-    let Some(descriptors) = descriptors else { return wanted };
-    let room = descriptors.saturating_sub(RESERVED_DESCRIPTORS).max(FEWEST_CONNECTIONS);
-    wanted.min(usize::try_from(room).unwrap_or(usize::MAX))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::clamp;
-
-    #[test]
-    fn few_descriptors_leave_room_for_the_data_files() {
-        assert_eq!(clamp(8192, Some(256)), 160);
-        assert_eq!(clamp(8192, Some(32)), 16);
-        assert_eq!(clamp(8192, Some(1 << 20)), 8192);
-        assert_eq!(clamp(8192, None), 8192);
-    }
-}

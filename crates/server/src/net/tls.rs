@@ -101,6 +101,22 @@ fn read(files: &Tls) -> Result<CertifiedKey, TlsError> {
     let certified = CertifiedKey::new(chain, signer);
     match certified.keys_match() {
         Ok(()) | Err(rustls::Error::InconsistentKeys(InconsistentKeys::Unknown)) => Ok(certified),
-        Err(_) => Err(TlsError::Mismatch { cert, key }),
+        Err(rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
+            Err(TlsError::Mismatch { cert, key })
+        }
+        // The library reads no certificate of X.509 version 1. Serving one needs no reading; that it belongs to the key
+        // shows in the key's public half, which stands in it as it is.
+        Err(error) => match holds_public_key(&certified) {
+            true => Ok(certified),
+            false => Err(refused(format!("{error}; the private key's public half is not in it"))),
+        },
     }
+}
+
+fn holds_public_key(certified: &CertifiedKey) -> bool {
+    let (Some(public), Some(certificate)) = (certified.key.public_key(), certified.cert.first()) else {
+        return false;
+    };
+    let public: &[u8] = public.as_ref();
+    certificate.as_ref().windows(public.len()).any(|window| window == public)
 }

@@ -1,11 +1,12 @@
 //! With 256 file descriptors and more clients than that, the server slows down, and neither dies nor spins.
 
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use crate::client::{connect, get};
-use crate::process::{BINARY, Server};
+use crate::process::{BINARY, Server, refused};
 
 fn cpu_ticks(process: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("a process");
@@ -13,17 +14,29 @@ fn cpu_ticks(process: u32) -> u64 {
     fields[11].parse::<u64>().expect("utime") + fields[12].parse::<u64>().expect("stime")
 }
 
-#[test]
-fn idle_clients_make_room_for_new_ones() {
-    let data = tempfile::tempdir().expect("a directory");
+fn with_descriptors(most: usize, data: &Path) -> Command {
     let mut command = Command::new("sh");
     let ports =
         ["blob", "queue", "table", "file", "dfs", "admin"].map(|name| format!("--{name}Port 0")).join(" ");
     command.args([
         "-c",
-        &format!("ulimit -n 256; exec {BINARY} {ports} --silent --location {}", data.path().display()),
+        &format!("ulimit -n {most}; exec {BINARY} {ports} --silent --location {}", data.display()),
     ]);
-    let server = Server::start(&mut command);
+    command
+}
+
+#[test]
+fn too_few_to_keep_data_with_are_refused_at_once() {
+    let data = tempfile::tempdir().expect("a directory");
+    let message = refused(&mut with_descriptors(100, data.path()));
+    assert!(message.contains("100 file descriptors are too few"), "{message}");
+    assert!(!data.path().join("lazuli-data").exists(), "nothing is made");
+}
+
+#[test]
+fn idle_clients_make_room_for_new_ones() {
+    let data = tempfile::tempdir().expect("a directory");
+    let server = Server::start(&mut with_descriptors(256, data.path()));
     let blob = server.address("blob");
 
     let crowd: Vec<TcpStream> = (0..400).map(|_| connect(blob)).collect();

@@ -6,5 +6,8 @@ mod configuration;
 mod few_descriptors;
 mod lifecycle;
 mod logs;
+mod malformed;
 mod process;
+mod secret;
 mod tls;
+mod tls_v1;

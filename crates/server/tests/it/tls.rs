@@ -96,6 +96,35 @@ fn a_key_of_another_certificate_is_refused_at_start() {
     assert!(message.contains("belong together"), "{message}");
 }
 
+/// Clients that greet and say no more, and clients that say nothing, hold all places; the next one gets in all the same.
+#[test]
+fn connections_that_do_not_finish_their_handshake_make_room() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let issued = issue(directory.path());
+    let server = Server::start(
+        in_memory()
+            .args(["--maxConnections", "8"])
+            .arg("--cert")
+            .arg(directory.path().join("cert.pem"))
+            .arg("--key")
+            .arg(directory.path().join("key.pem")),
+    );
+    let blob = server.address("blob");
+    for opening in [&b""[..], b"\x16\x03\x01"] {
+        let crowd: Vec<TcpStream> = (0..16)
+            .map(|_| {
+                let mut stream = connect(blob);
+                stream.write_all(opening).expect("sent");
+                stream
+            })
+            .collect();
+        assert!(accepts(blob, &issued), "after {opening:?}");
+        drop(crowd);
+    }
+    let metrics = get(server.address("admin"), "/metrics").body;
+    assert!(metrics.contains("connections_cut_off_total{reason=\"Pressure\"}"), "{metrics}");
+}
+
 fn start(directory: &Path) -> Server {
     Server::start(
         in_memory().arg("--cert").arg(directory.join("cert.pem")).arg("--key").arg(directory.join("key.pem")),

@@ -34,8 +34,14 @@ impl CreateContainer {
                 }
                 let row = Op::CreateContainer.row();
                 let given = Preconditions::default();
-                let admitted =
-                    admit::<ContainerRecord>(row, &given, Kind::Container, None, now, context.version)?;
+                let admitted = admit::<ContainerRecord>(
+                    &row.policy,
+                    &given,
+                    Kind::Container,
+                    None,
+                    now,
+                    context.version,
+                )?;
                 let record = ContainerRecord { fields: input.fields(now), lease: None };
                 let mut plan = Plan::new(Stamped { etag: ETag(now.0), last_modified: now });
                 let (_, permit) = admitted.into_parts();

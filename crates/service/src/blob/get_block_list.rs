@@ -22,6 +22,9 @@ pub enum BlockListKind {
     All,
 }
 
+/// A list of so many blocks is a short one. How many are uncommitted is not known beforehand.
+const SHORT: usize = 200;
+
 #[derive(Clone, Debug)]
 pub struct GetBlockList {
     pub at: BlobAddress,
@@ -72,6 +75,15 @@ impl GetBlockList {
 }
 
 impl BlockLists {
+    /// Walking through them may take long enough to matter to others on the same thread.
+    pub fn is_long(&self) -> bool {
+        let committed = match self.committed.as_ref().map(|content| &content.shape) {
+            Some(Shape::Manifest { blocks, .. }) => *blocks as usize,
+            _ => 0,
+        };
+        self.stage.is_some() || self.shows_committed() && committed > SHORT
+    }
+
     pub fn shows_committed(&self) -> bool {
         self.kind != BlockListKind::Uncommitted
     }

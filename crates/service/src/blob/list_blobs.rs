@@ -25,6 +25,8 @@ pub struct ListBlobs {
     /// The first name that may not be listed any more.
     pub end_before: Option<String>,
     pub max_results: usize,
+    /// What a page may take in memory; as much as there is of a page's own limit where nothing is said.
+    pub max_bytes: Option<usize>,
     pub snapshots: bool,
     pub uncommitted: bool,
 }
@@ -34,6 +36,19 @@ pub enum BlobListItem {
     Blob { name: String, snapshot: Option<Timestamp>, blob: Box<BlobRecord> },
     Uncommitted { name: String, staged: StagedBlob },
     Prefix(String),
+}
+
+impl BlobListItem {
+    /// Where a page that ends with this goes on.
+    pub fn position(&self) -> Position {
+        match self {
+            Self::Prefix(prefix) => Position::Group(prefix.clone()),
+            Self::Uncommitted { name, .. } => Position::Name { name: name.clone(), ticks: u64::MAX },
+            Self::Blob { name, snapshot, .. } => {
+                Position::Name { name: name.clone(), ticks: snapshot.map_or(u64::MAX, |snapshot| snapshot.0) }
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -100,6 +115,10 @@ impl ListBlobs {
         Ok(found.len() < count)
     }
 
+    fn page_bytes(&self) -> usize {
+        self.max_bytes.unwrap_or(PAGE_BYTES).min(PAGE_BYTES)
+    }
+
     /// Names under `space`, which are the keys behind it.
     async fn source(&self, reader: &Reader, space: Key, kind: Kind) -> Answer<Source> {
         let limit = self.max_results + 1;
@@ -118,7 +137,8 @@ impl ListBlobs {
         let more;
         if self.delimiter.is_empty() {
             let range = KeyRange::prefix(full(&self.prefix));
-            let page = reader.scan(Scan { after, limit, max_bytes: PAGE_BYTES, ..Scan::of(range) }).await?;
+            let page =
+                reader.scan(Scan { after, limit, max_bytes: self.page_bytes(), ..Scan::of(range) }).await?;
             more = page.more;
             source.candidates.reserve(page.items.len());
             for (key, entry) in page.items {
@@ -131,7 +151,7 @@ impl ListBlobs {
             }
         } else {
             let (prefix, delimiter) = (full(&self.prefix), Key::from(self.delimiter.clone()));
-            let scan = SkipScan { prefix, delimiter, after, limit, max_bytes: PAGE_BYTES };
+            let scan = SkipScan { prefix, delimiter, after, limit, max_bytes: self.page_bytes() };
             let page = reader.skip_scan(scan).await?;
             more = page.more;
             for item in page.items {
@@ -161,7 +181,7 @@ impl ListBlobs {
             self.start_from.as_deref().map(|name| Key::from([&space[..], &before(name)[..]].concat()));
         let range = KeyRange::prefix(full(&self.prefix));
         let limit = self.max_results + 1;
-        let scan = Scan { after: after.max(first), limit, max_bytes: PAGE_BYTES, ..Scan::of(range) };
+        let scan = Scan { after: after.max(first), limit, max_bytes: self.page_bytes(), ..Scan::of(range) };
         let page = reader.scan(scan).await?;
         let mut source = Source { kind: Kind::Snapshot, candidates: Vec::new(), horizon: None };
         let mut dead = DeadNames::of(reader, generation, &self.prefix).await?;

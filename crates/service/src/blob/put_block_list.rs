@@ -3,6 +3,8 @@
 //! Blocks change hands without being copied: the new manifest lists them. When it lists committed blocks again, it
 //! holds the old content as its parent, and the sweeper sorts out what belongs to which (decision 0023).
 
+use std::sync::Arc;
+
 use lazuli_engine::Plan;
 use lazuli_model::Op;
 use lazuli_model::admission::{Kind, Preconditions, admit};
@@ -34,7 +36,7 @@ pub struct PutBlockList {
 }
 
 /// A list with more mentions than this is a long one.
-const LONG: usize = 2_000;
+const LONG: usize = 500;
 
 impl PutBlockList {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stamped> {
@@ -42,16 +44,24 @@ impl PutBlockList {
         let row = Op::PutBlockList.row();
         admit_early(services, context, row, &at, &preconditions).await?;
         // Some long lists at a time: each takes megabytes while it is put together.
-        let _turn = match blocks.len() {
-            ..=LONG => None,
-            _ => services.long_lists().acquire().await.ok(),
-        };
+        let is_long = blocks.len() > LONG;
+        let blocks = Arc::new(blocks);
+        let _turn = if is_long { services.long_lists().acquire().await.ok() } else { None };
         // A long manifest is written ahead from what one snapshot shows; the commit checks that nothing moved.
         let mut tries = 0;
         loop {
-            let reader = services.engine().reader().await?;
-            let mut planned = BlockListPlan::make(&reader, context, &at, &blocks).await?;
-            drop(reader);
+            let mut planned = {
+                let (engine, context) = (services.engine().clone(), context.clone());
+                let (at, blocks) = (at.clone(), Arc::clone(&blocks));
+                let making = async move {
+                    let reader = engine.reader().await?;
+                    BlockListPlan::make(&reader, &context, &at, &blocks).await
+                };
+                match is_long {
+                    true => services.aside(making).await??,
+                    false => making.await?,
+                }
+            };
             planned.manifest.write_ahead(services).await?;
             let (at, given, properties, list) = (&at, &preconditions, &properties, &planned);
             let done = services

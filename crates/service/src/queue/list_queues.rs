@@ -11,6 +11,8 @@ pub struct ListQueues {
     pub prefix: String,
     pub marker: Option<Position>,
     pub max_results: usize,
+    /// What a page may take in memory; as much as there is of a page's own limit where nothing is said.
+    pub max_bytes: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -27,6 +29,7 @@ impl ListQueues {
             prefix: &self.prefix,
             marker: self.marker.as_ref(),
             max_results: self.max_results,
+            max_bytes: self.max_bytes,
         };
         let (items, next) = listing.page(&reader).await?;
         Ok(QueueList { items, next })

@@ -14,7 +14,11 @@ pub struct ByName<'a> {
     pub prefix: &'a str,
     pub marker: Option<&'a Position>,
     pub max_results: usize,
+    pub max_bytes: Option<usize>,
 }
+
+/// The most that a page takes in memory.
+const PAGE_BYTES: usize = 16 << 20;
 
 impl ByName<'_> {
     /// The names with their records, and where the next page begins.
@@ -25,7 +29,8 @@ impl ByName<'_> {
             _ => None,
         };
         let range = KeyRange::prefix(full(self.prefix));
-        let scan = Scan { after, limit: self.max_results, max_bytes: 16 << 20, ..Scan::of(range) };
+        let max_bytes = self.max_bytes.unwrap_or(PAGE_BYTES).min(PAGE_BYTES);
+        let scan = Scan { after, limit: self.max_results, max_bytes, ..Scan::of(range) };
         let page = reader.scan(scan).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for (key, entry) in page.items {

@@ -4,6 +4,8 @@
 //! commit, conditional on all of it, writes all or nothing. Large bodies are written ahead of that commit: the first
 //! attempt finds out which they are, the next one only points to them.
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 use lazuli_engine::{EngineError, Plan, Reader};
 use lazuli_model::admission::table::{EntityMatch, admit_entity};
@@ -12,11 +14,12 @@ use lazuli_model::odata::EdmValue;
 use lazuli_model::operation::Op;
 use lazuli_model::time::Timestamp;
 
-use super::limits::{Scale, check_key};
+use super::limits::{Scale, check_key, check_key_length};
 use super::segments::{self, Ahead};
 use super::{Entity, delete_entity, put_entity, table};
 use crate::fault::Fault;
 use crate::key::Generation;
+use crate::pace::Pace;
 use crate::record::entity::{Properties, StoredBody, StoredEntity, encode_body, put_property};
 use crate::{Context, Services, key, store};
 
@@ -73,9 +76,11 @@ enum Outcome {
 impl EntityGroupTransaction {
     /// The new Timestamp of each entity, in order; of a deleted one, its last.
     pub async fn execute(&self, services: &Services, context: &Context) -> Result<Vec<Timestamp>, Refused> {
-        let mut bodies = Vec::with_capacity(self.changes.len());
+        let (mut bodies, mut pace) = (Vec::with_capacity(self.changes.len()), Pace::default());
         for (index, change) in self.changes.iter().enumerate() {
-            bodies.push(change.check().map_err(Refused::at(index))?);
+            let body = change.check().map_err(Refused::at(index))?;
+            pace.spend(body.len()).await;
+            bodies.push(body);
         }
         let mut ahead: Vec<Option<Ahead>> = self.changes.iter().map(|_| None).collect();
         let result = self.attempt(services, context, &bodies, &mut ahead).await;
@@ -126,16 +131,20 @@ impl EntityGroupTransaction {
         let generation = table(&reader, &context.account, &self.table).await?.generation;
         let keys = self.changes.iter().map(|change| change.key(generation)).collect();
         let entries = reader.get_many(keys).await?;
-        let mut steps = Vec::with_capacity(self.changes.len());
+        let (mut steps, mut pace) = (Vec::with_capacity(self.changes.len()), Pace::default());
         for (index, (change, entry)) in self.changes.iter().zip(entries).enumerate() {
             let stored = entry.map(|entry| StoredEntity::decode(&entry.value)).transpose();
             let stored = stored.map_err(Refused::at(index))?;
             let given = change.if_match.as_ref();
-            let admitted = admit_entity(change.op.row(), given, stored, now).map_err(Refused::at(index))?;
+            let admitted =
+                admit_entity(&change.op.row().policy, given, stored, now).map_err(Refused::at(index))?;
             let (before, permit) = admitted.into_parts();
             let body = bodies.get(index).cloned().unwrap_or_default();
             let after = change.after(&reader, generation, before.as_ref(), body).await;
-            steps.push((before, after.map_err(Refused::at(index))?, permit));
+            let after = after.map_err(Refused::at(index))?;
+            // A hundred merges load and write a hundred entities.
+            pace.spend(after.as_ref().map_or(0, Bytes::len)).await;
+            steps.push((before, after, permit));
         }
 
         let wanted: Vec<Option<Bytes>> = steps.iter().map(|(_, after, _)| after.clone()).collect();
@@ -192,6 +201,8 @@ impl EntityChange {
     /// What can be said of the change whatever is stored; gives the body as sent.
     fn check(&self) -> Result<Bytes, Failure> {
         if self.deletes() {
+            check_key_length(&self.partition)?;
+            check_key_length(&self.row)?;
             // A key that cannot be stored names no entity; let it be looked up like any other.
             return match self.partition.contains('\0') || self.row.contains('\0') {
                 true => Err(ErrorCode::ResourceNotFound.into()),
@@ -231,9 +242,10 @@ impl EntityChange {
     fn merged(&self, before: Properties<'_>) -> Result<Bytes, Fault> {
         let mut scale = Scale::new(&self.partition, &self.row);
         let mut body = Vec::new();
+        let given: HashSet<&[u8]> = self.properties.iter().map(|(name, _)| name.as_bytes()).collect();
         for property in before {
             let property = property?;
-            if !self.properties.iter().any(|(name, _)| name.as_bytes() == property.name) {
+            if !given.contains(property.name) {
                 scale.add(property.name()?, &property.value()?)?;
                 body.extend_from_slice(property.whole);
             }

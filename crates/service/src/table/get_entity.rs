@@ -2,7 +2,7 @@
 
 use lazuli_model::error::ErrorCode;
 
-use super::{Entity, table};
+use super::{Entity, check_key_length, table};
 use crate::fault::Answer;
 use crate::record::entity::StoredEntity;
 use crate::{Context, Services, key};
@@ -18,6 +18,8 @@ impl GetEntity {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Entity> {
         let reader = services.engine().reader().await?;
         let fields = table(&reader, &context.account, &self.table).await?;
+        check_key_length(&self.partition)?;
+        check_key_length(&self.row)?;
         // No stored key has a control character; one here must not reach into a neighbour's key.
         if self.partition.contains('\0') || self.row.contains('\0') {
             return Err(ErrorCode::ResourceNotFound.into());

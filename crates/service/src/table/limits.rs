@@ -11,11 +11,18 @@ const NAME_UNITS: usize = 255;
 const VALUE_BYTES: usize = 64 * 1024;
 const ENTITY_BYTES: usize = 1024 * 1024;
 
-/// A partition or row key that may be stored.
-pub fn check_key(key: &str) -> Result<(), Failure> {
-    if key.encode_utf16().count() > KEY_UNITS {
+/// A partition or row key that may be asked for. One that is longer is refused by reads and deletes too.
+pub fn check_key_length(key: &str) -> Result<(), Failure> {
+    // A unit of UTF-16 is at most three bytes of UTF-8.
+    if key.len() > 3 * KEY_UNITS || units(key) > KEY_UNITS {
         return Err(ErrorCode::KeyValueTooLong.into());
     }
+    Ok(())
+}
+
+/// A partition or row key that may be stored.
+pub fn check_key(key: &str) -> Result<(), Failure> {
+    check_key_length(key)?;
     let forbidden = |c: char| matches!(c, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}');
     if key.contains(forbidden) {
         return Err(ErrorCode::OutOfRangeInput.into());

@@ -21,7 +21,7 @@ pub use delete_table::DeleteTable;
 pub use entity::Entity;
 pub use entity_group_transaction::{EntityChange, EntityGroupTransaction, Refused};
 pub use get_entity::GetEntity;
-pub use limits::check_key;
+pub use limits::{check_key, check_key_length};
 pub use query_entities::{EntityPage, QueryEntities};
 pub use query_tables::{QueryTables, TablePage, find_table};
 pub use range::KeyLimits;

@@ -1,16 +1,21 @@
 //! Query Tables: all of an account, or one by its name.
 
+use std::time::{Duration, Instant};
+
 use lazuli_engine::{Key, KeyRange, Scan};
 use lazuli_model::odata::{Filter, ValueRef};
 
 use super::find;
 use crate::fault::Answer;
+use crate::pace::Pace;
 use crate::record::Record;
 use crate::record::table::TableFields;
 use crate::{Context, Services, key};
 
 const TABLE_NAME: &str = "TableName";
-const SCAN: usize = 1_000;
+const SCAN: usize = 200;
+/// One answer ends here at the latest, and the client goes on from there.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug)]
 pub struct QueryTables {
@@ -34,16 +39,24 @@ impl QueryTables {
             range.start = range.start.max(key::table(&context.account, from));
         }
         let mut page = TablePage { tables: Vec::new(), next: None };
+        if self.top == 0 {
+            return Ok(page);
+        }
+        let cost = self.filter.as_ref().map_or(0, Filter::cost);
+        let (mut pace, until) = (Pace::default(), Instant::now() + PATIENCE);
         let mut after: Option<Key> = None;
         loop {
-            let scan = Scan { after, limit: SCAN, ..Scan::of(range.clone()) };
+            let scan = Scan { after: after.clone(), limit: SCAN, ..Scan::of(range.clone()) };
             let found = reader.scan(scan).await?;
-            for (_, entry) in &found.items {
+            // Judged once a scan: each one gets somewhere.
+            let late = after.is_some() && Instant::now() > until;
+            for (key, entry) in &found.items {
                 let name = TableFields::decode(&entry.value)?.name;
-                if page.tables.len() >= self.top {
+                if page.tables.len() >= self.top || late {
                     page.next = Some(name);
                     return Ok(page);
                 }
+                pace.spend(key.len() + entry.value.len() + cost).await;
                 if self.matches(&name) {
                     page.tables.push(name);
                 }

@@ -73,7 +73,8 @@ pub fn ranges(
 }
 
 fn limit_box(limits: &KeyLimits) -> KeyBox {
-    let including = |key: &Option<String>| key.clone().map_or(Bound::Open, Bound::Including);
+    let including =
+        |key: &Option<String>| key.as_deref().map_or(Bound::Open, |key| Bound::Including(key.into()));
     KeyBox {
         partition: Span { low: including(&limits.start_partition), high: including(&limits.end_partition) },
         row: Span { low: including(&limits.start_row), high: including(&limits.end_row) },
@@ -85,22 +86,19 @@ fn range_of(space: &Key, keys: &KeyBox) -> KeyRange {
     let whole = KeyRange::prefix(space.clone());
     let start = match &keys.partition.low {
         Bound::Open => whole.start,
-        Bound::Excluding(partition) if is_plain(partition) => join(space, partition, &[1]),
         Bound::Including(partition) if is_plain(partition) => {
             let mut start = join(space, partition, &[0]).to_vec();
-            match &keys.row.low {
-                Bound::Open => {}
-                Bound::Including(row) => start.extend_from_slice(&ordinal::encode(plain(row))),
-                Bound::Excluding(row) => {
-                    start.extend_from_slice(&ordinal::encode(plain(row)));
-                    if is_plain(row) {
-                        start.push(0);
-                    }
+            if let Bound::Including(row) | Bound::Excluding(row) = &keys.row.low {
+                start.extend_from_slice(&ordinal::encode(plain(row)));
+                // Behind the row itself, when it is excluded or stands before the bound that it begins.
+                if !matches!(&keys.row.low, Bound::Including(row) if is_plain(row)) {
+                    start.push(0);
                 }
             }
             start.into()
         }
-        Bound::Including(partition) | Bound::Excluding(partition) => join(space, plain(partition), &[0]),
+        // Behind the partition, for the same reasons.
+        Bound::Including(partition) | Bound::Excluding(partition) => join(space, plain(partition), &[1]),
     };
     let end = match &keys.partition.high {
         Bound::Open => whole.end,
@@ -125,7 +123,8 @@ fn join(space: &Key, partition: &str, rest: &[u8]) -> Key {
     [&space[..], &ordinal::encode(partition), rest].concat().into()
 }
 
-/// Stored keys hold no control characters; a bound may. What stands before the first one bounds as well.
+/// Stored keys hold no control characters; a bound may. What stands before the first one bounds as well: it is less
+/// than the bound, and every stored key that goes on behind it is greater.
 fn plain(bound: &str) -> &str {
     bound.find(|c| c < ' ').and_then(|at| bound.get(..at)).unwrap_or(bound)
 }

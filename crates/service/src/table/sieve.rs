@@ -1,5 +1,7 @@
 //! A filter made ready to be asked about many entities where they lie, in one pass over each body.
 
+use std::collections::HashMap;
+
 use lazuli_engine::{EngineError, Key, Value};
 use lazuli_model::odata::{Filter, ValueRef};
 use lazuli_model::time::Timestamp;
@@ -7,7 +9,7 @@ use lazuli_model::time::Timestamp;
 use super::{PARTITION_KEY, ROW_KEY, TIMESTAMP, ordinal};
 use crate::key;
 use crate::record::corrupt;
-use crate::record::entity::{BodyView, EntityView, Properties};
+use crate::record::entity::{self, BodyView, EntityView};
 
 /// Names that a filter may look at before asking it allocates.
 const FEW_NAMES: usize = 8;
@@ -18,15 +20,49 @@ pub struct Sieve {
     partition: Option<usize>,
     row: Option<usize>,
     timestamp: Option<usize>,
-    properties: Vec<usize>,
+    properties: Properties,
+}
+
+/// The slots of the names that are properties.
+struct Properties {
+    count: usize,
+    named: Named,
+}
+
+enum Named {
+    /// Compared one after another.
+    Few(Vec<(Box<[u8]>, usize)>),
+    Many(HashMap<Box<[u8]>, usize>),
+}
+
+impl Properties {
+    fn of(names: impl Iterator<Item = (Box<[u8]>, usize)>) -> Self {
+        let few: Vec<_> = names.collect();
+        let count = few.len();
+        let named = if count > FEW_NAMES { Named::Many(few.into_iter().collect()) } else { Named::Few(few) };
+        Self { count, named }
+    }
+
+    fn slot(&self, name: &[u8]) -> Option<usize> {
+        match &self.named {
+            Named::Few(few) => few.iter().find(|(known, _)| **known == *name).map(|(_, slot)| *slot),
+            Named::Many(many) => many.get(name).copied(),
+        }
+    }
 }
 
 impl Sieve {
     pub fn new(filter: Filter) -> Self {
         let [partition, row, timestamp] = [PARTITION_KEY, ROW_KEY, TIMESTAMP].map(|name| filter.slot(name));
         let of_system = |slot: &usize| [partition, row, timestamp].contains(&Some(*slot));
-        let properties = (0..filter.names().len()).filter(|slot| !of_system(slot)).collect();
+        let names = filter.names().iter().enumerate().filter(|(slot, _)| !of_system(slot));
+        let properties = Properties::of(names.map(|(slot, name)| (name.as_bytes().into(), slot)));
         Self { filter, partition, row, timestamp, properties }
+    }
+
+    /// The most steps that asking about one row takes, beside looking through its body.
+    pub fn cost(&self) -> usize {
+        self.filter.cost()
     }
 
     /// Whether a stored row may pass. What cannot be told here passes: a body that lies elsewhere, and a row that is
@@ -66,15 +102,12 @@ impl Sieve {
                 *slot = value;
             }
         }
-        let mut open = self.properties.len();
-        let mut properties = Properties::of(body);
+        let mut open = self.properties.count;
+        let mut properties = entity::Properties::of(body);
         while open > 0 {
             let Some(property) = properties.next().transpose()? else { break };
-            let is_named = |slot: &&usize| {
-                self.filter.names().get(**slot).is_some_and(|n| n.as_bytes() == property.name)
-            };
-            let named = self.properties.iter().find(is_named);
-            if let Some(slot) = named.and_then(|slot| slots.get_mut(*slot)) {
+            let named = self.properties.slot(property.name);
+            if let Some(slot) = named.and_then(|slot| slots.get_mut(slot)) {
                 *slot = Some(property.value()?);
                 open -= 1;
             }

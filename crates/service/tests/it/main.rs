@@ -7,3 +7,4 @@ mod plan_sizes;
 mod queue;
 mod reclaim;
 mod support;
+mod uploads;

@@ -21,6 +21,7 @@ use crate::{
     error::EngineError,
     host::disk::{Disk, sim::SimDisk},
     key::{Key, Value},
+    space::Space,
     txn::{ChunkId, Write},
 };
 
@@ -89,7 +90,8 @@ impl Store {
 
     fn open(disk: SimDisk, kv: Kv, salt: u32, options: ExtentOptions) -> Result<Self, EngineError> {
         let dir = Disk::Sim(disk.clone()).dir(Path::new("ext")).unwrap();
-        let extents = Extents::open(dir, options, salt, kv.extent_rows(), Arc::new(kv.clone()))?;
+        let space = Space::plain(dir.clone(), options.reserve_bytes);
+        let extents = Extents::open(dir, options, salt, kv.extent_rows(), Arc::new(kv.clone()), space)?;
         Ok(Self { disk, kv, extents, commits: Arc::default() })
     }
 

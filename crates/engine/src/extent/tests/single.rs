@@ -327,7 +327,8 @@ fn concurrent_writers_use_several_lanes() {
     let dir = std::env::temp_dir().join(format!("lazuli-lanes-{}", std::process::id()));
     let kv = Kv::default();
     let real = Disk::Real.dir(&dir).unwrap();
-    let extents = Extents::open(real, options, 1, Vec::new(), Arc::new(kv.clone())).unwrap();
+    let space = crate::space::Space::plain(real.clone(), options.reserve_bytes);
+    let extents = Extents::open(real, options, 1, Vec::new(), Arc::new(kv.clone()), space).unwrap();
     let store = Store { disk: SimDisk::new(), kv, extents, commits: Arc::default() };
     let mut ids = std::thread::scope(|scope| {
         let writer = |thread: u64| {
@@ -348,4 +349,35 @@ fn concurrent_writers_use_several_lanes() {
     }
     store.check_counts();
     std::fs::remove_dir_all(dir).unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn few_files_are_open_however_many_were_written_or_read() {
+    let home = tempfile::tempdir().unwrap();
+    let real = Disk::Real.dir(home.path()).unwrap();
+    let options = ExtentOptions { lanes: 2, open_files: 4, ..small() };
+    let most = options.lanes + options.open_files;
+    let kv = Kv::default();
+    let space = crate::space::Space::plain(real.clone(), options.reserve_bytes);
+    let options = ExtentOptions { extent_bytes: 64 << 10, ..options };
+    let extents = Extents::open(real, options, 1, Vec::new(), Arc::new(kv), space).unwrap();
+    let open = || {
+        let links = std::fs::read_dir("/proc/self/fd").unwrap();
+        let paths = links.filter_map(|link| std::fs::read_link(link.unwrap().path()).ok());
+        paths.filter(|path| path.starts_with(home.path()) && path != home.path()).count()
+    };
+    // Nothing is published: bytes of uploads under way, which nobody has synced.
+    let written: Vec<_> = (0..60)
+        .map(|seed| {
+            let written = RUNTIME.block_on(extents.write(payload(seed, 50_000).into())).unwrap();
+            assert!(open() <= most, "{} open after {seed} extents", open());
+            written
+        })
+        .collect();
+    for (seed, written) in written.iter().enumerate() {
+        let read = RUNTIME.block_on(extents.read(written.id, 0..50_000)).unwrap();
+        assert_eq!(read, payload(seed as u64, 50_000));
+        assert!(open() <= most, "{} open after {seed} were read", open());
+    }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use lazuli_engine::{KeyRange, Scan, SkipItem, SkipScan};
+use lazuli_engine::{KeyRange, Looks, Plan, Scan, SkipItem, SkipScan, caps};
 
 contract!(
     scans_go_both_ways,
@@ -9,6 +9,7 @@ contract!(
     a_scan_is_one_snapshot,
     keys_only_has_versions,
     looks_keep_what_is_wanted_and_say_where_they_stopped,
+    keys_over_the_cap_are_absent_and_part_the_others,
     skip_scans_fold_groups,
     skip_scans_go_on_behind_entries_and_groups,
     skip_scans_know_long_delimiters_and_edges,
@@ -107,7 +108,7 @@ async fn looks_keep_what_is_wanted_and_say_where_they_stopped(place: Place) {
     let engine = place.open();
     fill(&engine, &["a", "b1", "c", "d1", "e", "f1", "~1"]).await;
     let reader = engine.reader().await.unwrap();
-    let looked = async |scan: Scan, looks: usize| {
+    let by_bytes = async |scan: Scan, looks: Looks| {
         let mut seen = String::new();
         let wanted = |key: &Key, value: &Key| {
             assert_eq!(key, value);
@@ -119,6 +120,7 @@ async fn looks_keep_what_is_wanted_and_say_where_they_stopped(place: Place) {
         let kept: Vec<_> = page.items.iter().map(|(key, _)| text(key)).collect();
         (kept.join(" "), seen, page.next.as_ref().map(text))
     };
+    let looked = async |scan: Scan, rows: usize| by_bytes(scan, Looks { rows, bytes: usize::MAX }).await;
     let next = |name: &str| Some(name.to_owned());
     let page = |kept: &str, seen: &str, next| (kept.to_owned(), seen.to_owned(), next);
     assert_eq!(looked(all(""), 100).await, page("b1 d1 f1 ~1", "abcdef~", None));
@@ -126,11 +128,61 @@ async fn looks_keep_what_is_wanted_and_say_where_they_stopped(place: Place) {
     // So many rows are seen, whether wanted or not.
     assert_eq!(looked(all(""), 3).await, page("b1", "abc", next("d1")));
     assert_eq!(looked(all(""), 0).await, page("", "", next("a")));
+    // So many bytes of them, up to the row that goes over: "a" and "b1" with their values are 2 and 4.
+    let seen = async |bytes| by_bytes(all(""), Looks { rows: 100, bytes }).await;
+    assert_eq!(seen(0).await, page("", "", next("a")));
+    assert_eq!(seen(1).await, page("", "a", next("b1")));
+    assert_eq!(seen(2).await, page("", "a", next("b1")));
+    assert_eq!(seen(3).await, page("b1", "ab", next("c")));
+    assert_eq!(seen(100).await, page("b1 d1 f1 ~1", "abcdef~", None));
     // The limits are on what is kept.
     assert_eq!(looked(Scan { limit: 2, ..all("") }, 100).await, page("b1 d1", "abcd", next("e")));
     assert_eq!(looked(Scan { limit: 0, ..all("") }, 100).await, page("", "", next("a")));
     assert_eq!(looked(Scan { max_bytes: 1, ..all("") }, 100).await, page("b1", "ab", next("c")));
     assert_eq!(looked(Scan { reverse: true, limit: 2, ..all("") }, 3).await, page("~1 f1", "~f", next("e")));
+}
+
+/// Names come from outside and may be of any length; a store may not be able to look for the longest of them.
+async fn keys_over_the_cap_are_absent_and_part_the_others(place: Place) {
+    let engine = place.open();
+    let longest = "m".repeat(caps::KEY);
+    fill(&engine, &["a", &longest, &"m".repeat(caps::KEY - 1), "z"]).await;
+    for length in [caps::KEY + 1, 65_535, 65_536, 1_000_000] {
+        let long = key(&"m".repeat(length));
+        let names = async |start: &Key, end: Option<&Key>, after: Option<&Key>, reverse: bool| {
+            let range = KeyRange { start: start.clone(), end: end.cloned() };
+            let scan = Scan { range, after: after.cloned(), reverse, ..all("") };
+            let (names, _) = names(&engine, scan).await;
+            names.iter().map(|name| (name.as_bytes()[0], name.len())).collect::<Vec<_>>()
+        };
+        let (low, high) = (key("a"), key("zz"));
+        let before = [(b'a', 1), (b'm', caps::KEY - 1), (b'm', caps::KEY)];
+        assert_eq!(names(&long, None, None, false).await, [(b'z', 1)]);
+        assert_eq!(names(&low, Some(&long), None, false).await, before);
+        assert_eq!(names(&low, Some(&high), Some(&long), false).await, [(b'z', 1)]);
+        assert_eq!(names(&low, Some(&high), Some(&long), true).await.len(), before.len());
+        let skip = SkipScan { prefix: long.clone(), ..folded("", "/") };
+        assert!(engine.reader().await.unwrap().skip_scan(skip).await.unwrap().items.is_empty());
+        let skip = SkipScan { after: Some(long.clone()), ..folded("", "/") };
+        assert_eq!(engine.reader().await.unwrap().skip_scan(skip).await.unwrap().items.len(), 1);
+
+        let reader = engine.reader().await.unwrap();
+        assert_eq!(reader.peek(long.clone()).await.unwrap(), None);
+        let done: Result<(), EngineError> = engine
+            .run(None, |reader| {
+                let long = long.clone();
+                async move {
+                    assert_eq!(reader.get(long.clone()).await?, None);
+                    assert_eq!(reader.get_many(vec![long]).await?, [None]);
+                    let mut plan = Plan::new(());
+                    plan.put(key("y"), key("y"));
+                    Ok(plan)
+                }
+            })
+            .await;
+        done.unwrap();
+        write(&engine, vec![Write::Delete(key("y"))]).await;
+    }
 }
 
 fn folded(prefix: &str, delimiter: &str) -> SkipScan {

@@ -1,7 +1,7 @@
 //! The power goes at every disk call of a life.
 
 use super::disk::{Fate, Image, Recorded};
-use super::{again, scratch, script, setting, strace, trace};
+use super::{again, data, scratch, script, setting, strace, trace};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
@@ -162,7 +162,7 @@ fn name_cuts(count: usize) -> Vec<usize> {
 }
 
 async fn check(dir: &Path, done: usize) -> Result<(), String> {
-    let engine = script::open(dir).map_err(|error| error.to_string())?;
+    let engine = script::open(&data(dir)).map_err(|error| error.to_string())?;
     let found = script::read_all(&engine).await.map_err(|error| error.to_string())?;
     let (now, next) = (script::state_after(done), script::state_after(done + 1));
     if !script::is_state(&found, &now) && !script::is_state(&found, &next) {

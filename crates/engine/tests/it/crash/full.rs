@@ -28,6 +28,13 @@ async fn the_last_space_is_for_deletes() {
         plan.put(Bytes::from("k/gone"), "~w");
     };
     commit(&engine, replace).await.unwrap();
+    // Nothing is gained by what only takes another's place, whatever is deleted with it.
+    let overwrite = |plan: &mut Plan<()>| {
+        plan.put(Bytes::from("k/a"), "other".repeat(100));
+        plan.delete(Bytes::from("k/gone"));
+    };
+    assert!(matches!(commit(&engine, overwrite).await, Err(EngineError::OutOfSpace)));
+    assert_eq!(engine.is_stopped(), None);
     let found = script::read_all(&engine).await.unwrap();
     let expected = ["c/04", "c/05", "k/a", "k/gone"].map(String::from);
     assert_eq!(found.into_keys().collect::<Vec<_>>(), expected);

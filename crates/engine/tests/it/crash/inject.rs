@@ -1,6 +1,6 @@
 //! Every write, sync and rename of a life fails once, with the real fjall beneath.
 
-use super::{QUICK, life, scratch, script, strace};
+use super::{QUICK, data, life, scratch, script, strace};
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Mutex;
@@ -102,7 +102,7 @@ impl Case {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let found = runtime.block_on(async {
-            let engine = script::open(dir).map_err(|error| format!("after a restart: {error}"))?;
+            let engine = script::open(&data(dir)).map_err(|error| format!("after a restart: {error}"))?;
             script::read_all(&engine).await.map_err(|error| format!("after a restart: {error}"))
         })?;
         // Whether the step that failed was committed is open.

@@ -26,6 +26,11 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
+/// Where a life keeps its data: the engine makes both directories, so that a crash can lose their names.
+fn data(dir: &Path) -> PathBuf {
+    dir.join("made").join("data")
+}
+
 /// A command that lives the life in this directory, begun with `before` (strace and its arguments).
 fn life(dir: &Path, before: &[OsString]) -> Command {
     again("crash::child", dir, before)
@@ -58,7 +63,7 @@ fn child() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.expect("runtime");
     runtime.block_on(async {
-        let engine = match script::open(&dir) {
+        let engine = match script::open(&data(&dir)) {
             Ok(engine) => engine,
             Err(error) => return say(&format!("not opened: {error}\n")),
         };

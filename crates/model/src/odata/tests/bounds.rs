@@ -75,3 +75,22 @@ fn many_alternatives_are_still_covered() {
     let boxes = filter.key_boxes("PartitionKey", "RowKey");
     assert!((0..500).all(|n| holds(&boxes, &n.to_string(), "r")));
 }
+
+/// A literal that every box of the filter is bounded by is there once, however many boxes and conditions there are.
+#[test]
+fn boxes_share_their_literals() {
+    let long = "k".repeat(15_000);
+    let rows: Vec<String> = (0..150).map(|at| format!("RowKey eq '{at}'")).collect();
+    let more = vec!["RowKey gt '0'"; 700].join(" and ");
+    let text = format!("PartitionKey gt '{long}' and ({}) and {more}", rows.join(" or "));
+    let boxes = Filter::parse(&text).expect("a filter").key_boxes("PartitionKey", "RowKey");
+    assert_eq!(boxes.len(), 149);
+    let shared: std::collections::BTreeSet<_> = boxes
+        .iter()
+        .map(|one| match &one.partition.low {
+            Bound::Excluding(low) => low.as_ptr(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(shared.len(), 1);
+}

@@ -1,6 +1,7 @@
 use uuid::Uuid;
 
 use super::{Bag, matches};
+use crate::odata::parser::CONDITIONS_MAX;
 use crate::odata::{EdmValue, Filter};
 use crate::time::Timestamp;
 
@@ -56,6 +57,13 @@ fn filters_of_the_reference_and_of_recordings() {
         ("nan ne NaN", true),
         ("nan lt INF", false),
         ("married eq true", true),
+        ("married eq True", true),
+        ("married eq FALSE", false),
+        ("age eq 39 and true", true),
+        ("age eq 39 and False", false),
+        ("true", true),
+        (" (True) ", true),
+        ("false", false),
         ("married", true),
         ("not married", false),
         ("deceased", false),
@@ -124,8 +132,9 @@ fn what_is_no_filter_is_refused_in_the_words_of_the_service() {
         "age eq other",
         "(age eq 1) eq true",
         "1 eq 1",
-        "true",
         "not true",
+        "true and false",
+        "True or 1 eq 1",
         "'text'",
         "age eq 1 or 5",
     ] {
@@ -142,9 +151,25 @@ fn depth_and_length_are_bounded() {
     assert!(Filter::parse(&nested(50)).is_ok());
     assert!(Filter::parse(&nested(5_000)).is_err());
     assert!(Filter::parse(&format!("{}a", "not ".repeat(5_000))).is_err());
-    let chain = vec!["a eq 1"; 3_000].join(" or ");
-    assert!(matches(&chain, &Bag::from([("a".to_owned(), EdmValue::Int32(1))])));
-    assert!(Filter::parse(&vec!["a eq 1"; 4_000].join(" or ")).is_err());
+    let chain = |count: usize| vec!["a eq 1"; count].join(" or ");
+    assert!(matches(&chain(CONDITIONS_MAX), &Bag::from([("a".to_owned(), EdmValue::Int32(1))])));
+    assert_eq!(refusal(&chain(4_000)), "400 InvalidInput: The filter is too long.");
+}
+
+/// Whatever the conditions are made of, so that asking one entity takes so many steps at most.
+#[test]
+fn so_many_conditions_and_no_more() {
+    for condition in ["a eq 1", "a", "true", "1 eq 1", "not a", "not (a)", "(a eq 1)"] {
+        let all = |count: usize| format!("p eq 1 and {}", vec![condition; count - 1].join(" and "));
+        assert!(Filter::parse(&all(CONDITIONS_MAX)).is_ok(), "{condition}");
+        let refused = refusal(&all(CONDITIONS_MAX + 1));
+        assert_eq!(refused, "400 InvalidInput: The filter has too many comparisons.", "{condition}");
+    }
+    let names: Vec<String> = (0..CONDITIONS_MAX).map(|at| format!("n{at}")).collect();
+    let filter = Filter::parse(&names.join(" or ")).expect("a filter");
+    assert_eq!(filter.names(), names);
+    assert!(names.iter().enumerate().all(|(at, name)| filter.slot(name) == Some(at)));
+    assert!(filter.cost() >= CONDITIONS_MAX);
 }
 
 #[test]

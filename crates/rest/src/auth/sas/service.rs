@@ -4,6 +4,7 @@ use lazuli_model::error::Failure;
 use lazuli_model::operation::Service;
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::{ApiVersion, Feature};
+use lazuli_service::table::KeyLimits;
 
 use super::parameters::Parameters;
 use super::window::{Window, check_address, check_protocol};
@@ -67,14 +68,20 @@ pub struct Bound {
 
 impl TableScope {
     pub fn covers(&self, partition_key: &str, row_key: &str) -> bool {
-        let after = self.start.as_ref().is_none_or(|start| {
-            (partition_key, row_key) >= (start.partition_key.as_str(), start.row_key.as_deref().unwrap_or(""))
-        });
-        let before = self.end.as_ref().is_none_or(|end| match end.row_key.as_deref() {
-            Some(last) => (partition_key, row_key) <= (end.partition_key.as_str(), last),
-            None => partition_key <= end.partition_key.as_str(),
-        });
-        after && before
+        self.limits().contains(partition_key, row_key)
+    }
+
+    /// The same in the words of the service, which judges every key by them.
+    pub fn limits(&self) -> KeyLimits {
+        let Self { table: _, start, end } = self;
+        let partition = |bound: &Option<Bound>| bound.as_ref().map(|bound| bound.partition_key.clone());
+        let row = |bound: &Option<Bound>| bound.as_ref().and_then(|bound| bound.row_key.clone());
+        KeyLimits {
+            start_partition: partition(start),
+            start_row: row(start),
+            end_partition: partition(end),
+            end_row: row(end),
+        }
     }
 
     fn read(given: &Parameters<'_>) -> Result<Self, Failure> {
@@ -86,6 +93,8 @@ impl TableScope {
     }
 }
 
+/// An empty key is no limit: a signature is the same with an empty field and without it, so that whoever holds the token
+/// could leave it out.
 fn bound(partition_key: Option<&str>, row_key: Option<&str>) -> Result<Option<Bound>, Failure> {
     match (partition_key, row_key) {
         (None, None) => Ok(None),

@@ -1,5 +1,6 @@
+use lazuli_engine::{Engine, Host};
 use lazuli_model::error::ErrorCode;
-use lazuli_service::Body;
+use lazuli_service::{Body, ServiceOptions, Services};
 
 use super::{TEXT_LIMIT, parse, read};
 
@@ -39,17 +40,18 @@ fn a_control_character_is_found_where_it_is() {
 
 #[tokio::test]
 async fn the_limit_is_on_the_decoded_text() {
+    let services = Services::new(Engine::memory(Host::test()), ServiceOptions::default());
     let document = |inner: String| {
         Body::from(bytes::Bytes::from(format!(
             "<QueueMessage><MessageText>{inner}</MessageText></QueueMessage>"
         )))
     };
-    let whole = read(document("&lt;".repeat(TEXT_LIMIT))).await.expect("fits").expect("text");
+    let whole = read(&services, document("&lt;".repeat(TEXT_LIMIT))).await.expect("fits").expect("text");
     assert_eq!(whole.len(), TEXT_LIMIT);
     for (text, count) in [("a", TEXT_LIMIT + 1), ("\u{e9}", TEXT_LIMIT / 2 + 1), ("a", 20 * TEXT_LIMIT)] {
-        let failure = read(document(text.repeat(count))).await.expect_err("too large");
+        let failure = read(&services, document(text.repeat(count))).await.expect_err("too large");
         assert_eq!(failure.code, ErrorCode::RequestBodyTooLarge);
         assert_eq!(failure.details, [("MaxLimit", "65536".to_owned())]);
     }
-    assert_eq!(read(Body::empty()).await.expect("nothing"), None);
+    assert_eq!(read(&services, Body::empty()).await.expect("nothing"), None);
 }

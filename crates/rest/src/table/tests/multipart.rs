@@ -1,4 +1,4 @@
-use crate::table::multipart::{boundary, own_boundary, parts, request};
+use crate::table::multipart::{HEAD_MAX, PARTS_MAX, boundary, own_boundary, parts, parts_counted, request};
 
 #[test]
 fn boundaries() {
@@ -64,4 +64,54 @@ fn cut_batches() {
             let _ = (parts(cut, "b"), parts(cut, "c"), request(cut), own_boundary(cut));
         }
     }
+}
+
+/// However the delimiter stands in it, a body is looked at a fixed number of times.
+#[test]
+fn a_body_is_cut_in_linear_time() {
+    let long = "b".repeat(190);
+    for boundary in ["b", "--", "-", long.as_str()] {
+        let delimiter = format!("--{boundary}");
+        for filling in [
+            "--b",
+            &delimiter,
+            &format!("\n{delimiter}"),
+            &format!("\n{delimiter}x"),
+            &format!("\n{delimiter}x\n"),
+            &format!("\n{delimiter}\t\t\t\t\t\tx"),
+            &format!("\n{delimiter}\n"),
+            &format!("\n\n{delimiter}\n\n"),
+            "\n",
+            "\n-",
+            " ",
+        ] {
+            for closed in [false, true] {
+                let mut body = format!("{delimiter}\n\nx{}", filling.repeat(512 * 1024 / filling.len()));
+                if closed {
+                    body.push_str(&format!("\n{delimiter}--"));
+                }
+                let mut looked = 0;
+                let _ = parts_counted(body.as_bytes(), boundary, &mut looked);
+                assert!(looked <= 3 * body.len(), "{boundary:?} {filling:?}: {looked} of {}", body.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_their_heads_and_lines_like_delimiters_are_so_many_at_most() {
+    let many = |count: usize| format!("{}--b--", "--b\n\nx\n".repeat(count));
+    assert_eq!(parts(many(PARTS_MAX).as_bytes(), "b").expect("parts").len(), PARTS_MAX);
+    assert!(parts(many(PARTS_MAX + 1).as_bytes(), "b").is_none());
+    let alike = |count: usize| format!("--b\n\n{}--b--", "--bx\n".repeat(count));
+    assert_eq!(parts(alike(1_000).as_bytes(), "b").expect("parts").len(), 1);
+    assert!(parts(alike(1_001).as_bytes(), "b").is_none());
+
+    let head = |length: usize| format!("--b\na: {}\n\nx\n--b--", "v".repeat(length));
+    assert!(parts(head(HEAD_MAX - 10).as_bytes(), "b").is_some());
+    assert!(parts(head(HEAD_MAX).as_bytes(), "b").is_none());
+    let url = |length: usize| format!("GET /{} HTTP/1.1\nAccept: */*\n\n", "t".repeat(length));
+    assert!(request(url(HEAD_MAX - 40).as_bytes()).is_some());
+    assert!(request(url(HEAD_MAX).as_bytes()).is_none());
+    assert!(request(format!("{}{}", url(HEAD_MAX - 40), "x".repeat(HEAD_MAX)).as_bytes()).is_some());
 }

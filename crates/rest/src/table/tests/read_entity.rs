@@ -1,6 +1,6 @@
 use lazuli_model::odata::EdmValue;
 
-use crate::table::read_entity::{read, table_name};
+use crate::table::read_entity::{read, read_counted, table_name};
 
 fn property(json: &str) -> String {
     let document = format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"r\",{json}}}");
@@ -21,6 +21,10 @@ fn values_and_their_types() {
         (r#""a":"x""#, r#"String("x")"#),
         (r#""a":"1","a@odata.type":"Edm.String""#, r#"String("1")"#),
         (r#""a":true"#, "Boolean(true)"),
+        (r#""a":"true""#, r#"String("true")"#),
+        (r#""a":"True","a@odata.type":"Edm.Boolean""#, "Boolean(true)"),
+        (r#""a":"FALSE","a@odata.type":"Edm.Boolean""#, "Boolean(false)"),
+        (r#""a":"1","a@odata.type":"Edm.Boolean""#, "InvalidInput"),
         (r#""a":5"#, "Int32(5)"),
         (r#""a":-2147483648"#, "Int32(-2147483648)"),
         (r#""a":2147483648"#, "InvalidInput"),
@@ -96,4 +100,42 @@ fn an_object_without_end_is_too_much() {
     assert_eq!(nulls(1_000), "none");
     assert_eq!(nulls(1_023), "TooManyProperties");
     assert_eq!(nulls(200_000), "TooManyProperties");
+}
+
+/// Numbers whose text decides what they are, as many as an entity can have, and still the document is read twice.
+#[test]
+fn a_document_is_read_in_linear_time() {
+    for number in ["-0", "0.0", "-0.0", "-0e0", "1e20", "99999999999999999999.0", "5"] {
+        let members: Vec<String> = (0..1_000).map(|at| format!("\"p{at}\":{number}")).collect();
+        let padding = "x".repeat(100_000);
+        let document = format!("{{\"pad\":\"{padding}\",{}}}", members.join(","));
+        let mut looked = 0;
+        let entity = read_counted(document.as_bytes(), &mut looked).expect("an entity");
+        assert_eq!(entity.properties.len(), 1_001);
+        assert!(looked <= 2 * document.len(), "{number}: {looked} of {}", document.len());
+    }
+}
+
+/// A number is judged by how itself was written, also where another member has its name, or stands between.
+#[test]
+fn each_number_is_judged_by_its_own_text() {
+    let document =
+        br#"{"a@odata.type":"Edm.Int64","x":null,"a":-0,"b":-0.0,"odata.etag":"x","c":-0,"d":1e20}"#;
+    let entity = read(document).expect("an entity");
+    let values: Vec<String> =
+        entity.properties.iter().map(|(name, value)| format!("{name} {value:?}")).collect();
+    assert_eq!(values, ["a Int64(0)", "b Double(-0.0)", "c Int32(0)", "d Double(1e20)"]);
+}
+
+#[test]
+fn keys_are_texts_by_their_annotation_too() {
+    for key in ["PartitionKey", "RowKey"] {
+        let with = |edm: &str| read(format!(r#"{{"{key}":"5","{key}@odata.type":{edm}}}"#).as_bytes());
+        assert!(with("\"Edm.String\"").is_ok());
+        for edm in ["Guid", "DateTime", "Binary", "Int32", "Int64", "Double", "Boolean", "Other"] {
+            let refused = with(&format!("\"Edm.{edm}\"")).expect_err(edm);
+            assert_eq!(refused.code.name(), "InvalidInput", "{edm}");
+        }
+        assert!(with("5").is_err());
+    }
 }

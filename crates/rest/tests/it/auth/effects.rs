@@ -219,7 +219,11 @@ async fn what_is_refused_changes_nothing_and_no_credential_reaches_further_than_
 
 /// What those are told who may do everything.
 fn refusal(row: &Row, named: Named, who: Who) -> Option<&'static str> {
-    if who != Who::SharedKey || !row.built || !row.access.shared_key || row.op == Op::PreflightBlobRequest {
+    if who != Who::SharedKey
+        || !lazuli_rest::is_built(row.op)
+        || !row.access.shared_key
+        || row.op == Op::PreflightBlobRequest
+    {
         return None;
     }
     match named {

@@ -9,6 +9,7 @@ mod rules;
 mod sas;
 mod shared_key;
 mod support;
+mod table_range;
 mod unread;
 mod vectors;
 mod world;

@@ -145,7 +145,12 @@ impl Request {
 
 impl Client {
     pub fn new() -> Self {
-        let services = Services::new(Engine::memory(Host::test()), ServiceOptions::default());
+        Self::with_answer_memory(ServiceOptions::default().answer_memory)
+    }
+
+    pub fn with_answer_memory(answer_memory: usize) -> Self {
+        let options = ServiceOptions { answer_memory, ..ServiceOptions::default() };
+        let services = Services::new(Engine::memory(Host::test()), options);
         let auth = Auth::new(Accounts::development(), OAuth::Off, [7; 32]);
         Self { front: Front::new(services, auth, FrontOptions::default()) }
     }

@@ -6,6 +6,9 @@
 //! the ones that every answer has, which are checked for all.
 
 mod client;
+mod lanes;
+mod pages;
+mod tables;
 mod wire;
 
 use std::collections::BTreeMap;

@@ -191,6 +191,24 @@ async fn a_body_must_say_how_long_it_is() {
     assert_eq!(header(&refused, "x-ms-error-code"), Some("MissingContentLengthHeader"));
 }
 
+/// The Table service sends the phrase that belongs to the status (recorded, 25 of 25), whatever it speaks of.
+#[tokio::test]
+async fn refusals_of_tables_carry_the_standard_phrase() {
+    let mut connection = Connection::open().await;
+    let host = "host: devstoreaccount1.table.localhost:10002";
+    for (line, status) in [
+        ("GET /Tables('absent')", "404 Not Found"),
+        ("GET /absent()", "404 Not Found"),
+        ("GET /aa?comp=acl", "400 Bad Request"),
+        ("GET /Tables?$top=x", "400 Bad Request"),
+        ("GET /Tables?$orderby=x", "501 Not Implemented"),
+    ] {
+        let refused = connection.exchange(&format!("{line}\n{host}")).await;
+        assert!(refused.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{line}: {refused}");
+        connection.skip_body(&refused).await;
+    }
+}
+
 /// HTTP says that header names have no case; the service's clients rely on it keeping that of metadata.
 #[tokio::test]
 async fn metadata_names_keep_their_case() {

@@ -55,6 +55,38 @@ async fn what_a_key_may_be() {
     assert_eq!(refused, Err("0 KeyValueTooLong".into()));
 }
 
+/// Whatever the operation, and whichever of the two: nothing that long gets to the engine.
+#[tokio::test]
+async fn a_key_that_is_too_long_is_refused_everywhere() {
+    let bench = Bench::new().await;
+    for long in ["k".repeat(513), "\u{1F600}".repeat(257), "\u{FFFF}".repeat(513), "k".repeat(70_000)] {
+        for (partition, row) in [(long.as_str(), "r"), ("p", long.as_str())] {
+            for op in [
+                Op::InsertEntity,
+                Op::UpdateEntity,
+                Op::MergeEntity,
+                Op::InsertOrReplaceEntity,
+                Op::InsertOrMergeEntity,
+                Op::DeleteEntity,
+            ] {
+                let first = change(Op::InsertEntity, partition, "other", &[]);
+                let refused = bench.one(change(op, partition, row, &[])).await;
+                assert_eq!(refused, Err("0 KeyValueTooLong".into()), "{op:?}");
+                if partition == "p" {
+                    let refused = bench.commit(vec![first, change(op, partition, row, &[])]).await;
+                    assert_eq!(refused, Err("1 KeyValueTooLong".into()), "{op:?}");
+                }
+            }
+            assert_eq!(bench.read(partition, row).await, Err("KeyValueTooLong".into()));
+            let from = Some((partition.to_owned(), row.to_owned()));
+            assert!(bench.query("", 10, from).await.entities.is_empty());
+        }
+    }
+    // A filter may compare with anything.
+    let filter = format!("PartitionKey eq '{0}' or RowKey gt '{0}'", "k".repeat(10_000));
+    assert!(bench.query(&filter, 10, None).await.entities.is_empty());
+}
+
 /// What a merge adds up to is measured too.
 #[tokio::test]
 async fn a_merge_keeps_to_the_limits() {

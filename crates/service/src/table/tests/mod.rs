@@ -1,8 +1,10 @@
 mod changes;
 mod limits;
 mod ordinal;
+mod pace;
 mod queries;
 mod races;
+mod tokens;
 
 use lazuli_engine::{Engine, Host};
 use lazuli_model::admission::table::EntityMatch;

@@ -168,3 +168,31 @@ async fn tables_are_listed_by_page() {
     let page = ask(Some("TableName ge 'b' and TableName lt 'c'"), 1000, None).await;
     assert_eq!(page.tables, ["beta"]);
 }
+
+/// What health checks ask for, and what looks only whether the table is there.
+#[tokio::test]
+async fn everything_nothing_and_a_page_of_none() {
+    let bench = filled().await;
+    assert_eq!(bench.rows("true", 1000).await.0.len(), 36);
+    assert_eq!(bench.rows("false", 1000).await, (Vec::new(), 1));
+    let page = bench.query("", 0, None).await;
+    assert_eq!((page.entities.len(), page.next), (0, None));
+    let ask = async |filter: &str, top: usize| {
+        let filter = (!filter.is_empty()).then(|| Filter::parse(filter).expect(filter));
+        let input = QueryTables { filter, top, from: None };
+        let page = input.execute(&bench.services, &bench.context).await.expect("a page");
+        (page.tables.len(), page.next)
+    };
+    assert_eq!(ask("true", 10).await, (1, None));
+    assert_eq!(ask("false", 10).await, (0, None));
+    assert_eq!(ask("", 0).await, (0, None));
+    let missing = QueryEntities {
+        table: "missing".to_owned(),
+        filter: None,
+        top: 0,
+        from: None,
+        limits: KeyLimits::default(),
+    };
+    let refused = missing.execute(&bench.services, &bench.context).await.expect_err("no table");
+    assert_eq!(refused.0.code.name(), "TableNotFound");
+}

@@ -1,0 +1,83 @@
+//! Heads that HTTP does not allow are refused with a body, and the connection ends.
+
+use std::io::{BufReader, Read, Write};
+
+use crate::client::{connect, read};
+use crate::process::{Server, in_memory};
+
+#[test]
+fn each_is_refused_and_ends_its_connection() {
+    let server = Server::start(&mut in_memory());
+    let hidden = "GET /devstoreaccount1?comp=list HTTP/1.1\nHost: a\n\n";
+    let attempts = [
+        ("two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n".to_owned(), "InvalidHeaderValue"),
+        (
+            "two hosts of one name",
+            "GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n".to_owned(),
+            "InvalidHeaderValue",
+        ),
+        ("no host", "GET / HTTP/1.1\r\nAccept: a\r\n\r\n".to_owned(), "MissingRequiredHeader"),
+        ("two hosts in 1.0", "GET / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n".to_owned(), "InvalidHeaderValue"),
+        (
+            "a host in the target alone",
+            "GET http://a/ HTTP/1.1\r\nAccept: a\r\n\r\n".to_owned(),
+            "MissingRequiredHeader",
+        ),
+        ("bare line feeds", hidden.to_owned(), "InvalidInput"),
+        ("one bare line feed", "GET / HTTP/1.1\r\nHost: a\nAccept: b\r\n\r\n".to_owned(), "InvalidInput"),
+    ];
+    for service in ["blob", "queue", "table"] {
+        for (what, head, code) in &attempts {
+            let mut stream = connect(server.address(service));
+            stream.write_all(head.as_bytes()).expect("sent");
+            let mut stream = BufReader::new(stream);
+            let answer = read(&mut stream, "GET");
+            assert_eq!(answer.status, 400, "{service}, {what}: {answer:?}");
+            assert!(answer.body.contains(code), "{service}, {what}: {answer:?}");
+            assert!(answer.header("x-ms-request-id").is_some(), "{service}, {what}: {answer:?}");
+            assert_eq!(answer.header("connection"), Some("close"), "{service}, {what}");
+            assert_eq!(
+                stream.read(&mut [0; 1]).expect("an end"),
+                0,
+                "{service}, {what}: the connection stays open"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_hidden_behind_a_request_is_not_answered() {
+    let server = Server::start(&mut in_memory());
+    let mut stream = connect(server.address("blob"));
+    let first = "GET /devstoreaccount1?comp=list HTTP/1.1\r\nHost: a\r\n\r\n";
+    stream
+        .write_all(format!("{first}GET /devstoreaccount1?comp=list HTTP/1.1\nHost: a\n\n").as_bytes())
+        .expect("sent");
+    let mut stream = BufReader::new(stream);
+    let answer = read(&mut stream, "GET");
+    assert_eq!(answer.header("connection"), Some("close"), "{answer:?}");
+    let mut rest = Vec::new();
+    // The bytes behind it are never read, which may end the connection with a reset.
+    let _ = stream.read_to_end(&mut rest);
+    assert!(rest.is_empty(), "{:?}", String::from_utf8_lossy(&rest));
+}
+
+#[test]
+fn what_is_allowed_is_answered_on_one_connection() {
+    let server = Server::start(&mut in_memory());
+    let mut stream = BufReader::new(connect(server.address("blob")));
+    for (body, extra) in [("", ""), ("a\nb\n\nc", ""), ("", "\r\n"), ("\n", "")] {
+        let length = body.len();
+        let head = format!(
+            "{extra}PUT /devstoreaccount1/c/b HTTP/1.1\r\nHost: a\r\nx-ms-blob-type: BlockBlob\r\nContent-Length: {length}\r\n\r\n"
+        );
+        stream.get_mut().write_all(head.as_bytes()).expect("sent");
+        stream.get_mut().write_all(body.as_bytes()).expect("sent");
+        let answer = read(&mut stream, "PUT");
+        assert_eq!(answer.status, 404, "{answer:?}");
+        assert_eq!(answer.header("connection"), None, "{answer:?}");
+    }
+    let mut old = BufReader::new(connect(server.address("blob")));
+    old.get_mut().write_all(b"GET /devstoreaccount1?comp=list HTTP/1.0\r\n\r\n").expect("sent");
+    assert_eq!(read(&mut old, "GET").status, 404, "HTTP/1.0 needs no host");
+}
