@@ -170,7 +170,11 @@ impl Drop for Manifest {
         let Some(services) = self.ahead.take() else { return };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let id = self.content.id;
-            runtime.spawn(async move { give_up(&services, id).await });
+            runtime.spawn(async move {
+                if let Err(fault) = give_up(&services, id).await {
+                    services.upkeep().pass_over("a list that was written ahead", &fault);
+                }
+            });
         }
     }
 }
@@ -205,18 +209,15 @@ pub async fn segments_from(
     page.items.into_iter().map(|(key, entry)| Ok((key, Segment::decode(&entry.value)?))).collect()
 }
 
-/// Shows every block that a manifest lists, in order; of another content there are none.
+/// Shows every block that a manifest lists, in order.
 pub async fn each_block(
     reader: &Reader,
-    content: &Content,
+    id: ContentId,
     mut show: impl FnMut(ListedBlock) + Send,
 ) -> Answer<()> {
-    if !matches!(content.shape, Shape::Manifest { .. }) {
-        return Ok(());
-    }
     let mut after = None;
     loop {
-        let range = key::segments(content.id);
+        let range = key::segments(id);
         let page = reader.scan(Scan { after, limit: 4, ..Scan::of(range) }).await?;
         for (_, entry) in &page.items {
             Segment::decode(&entry.value)?.blocks.into_iter().for_each(&mut show);
@@ -232,9 +233,8 @@ pub async fn each_block(
 
 /// The ids of all blocks that a manifest lists. Empty blocks have none.
 pub async fn block_ids(reader: &Reader, content: ContentId) -> Answer<HashSet<ContentId>> {
-    let content = Content { id: content, length: 0, shape: Shape::Manifest { blocks: 0, named: true } };
     let mut ids = HashSet::new();
-    each_block(reader, &content, |block| {
+    each_block(reader, content, |block| {
         if block.content.shape != Shape::Empty {
             ids.insert(block.content.id);
         }

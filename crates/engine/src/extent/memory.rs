@@ -40,6 +40,7 @@ enum Stage {
         kept: bool,
     },
     Published,
+    Released,
 }
 
 impl MemoryExtents {
@@ -93,7 +94,10 @@ impl MemoryExtents {
         }
         let mark = self.pins.retire();
         for id in release {
-            if let Some(slot) = state.chunks.get(id) {
+            if let Some(slot) = state.chunks.get_mut(id)
+                && slot.stage == Stage::Published
+            {
+                slot.stage = Stage::Released;
                 state.live_bytes = state.live_bytes.saturating_sub(slot.payload.len() as u64);
                 state.doomed.push_back((mark, *id));
             }

@@ -16,7 +16,7 @@ use crate::headers::name;
 use crate::reply::Reply;
 
 /// The longest block id, decoded.
-const BLOCK_ID_LENGTH: usize = 64;
+pub(super) const BLOCK_ID_LENGTH: usize = 64;
 
 pub async fn put_block(call: Call) -> Result<Reply, Failure> {
     refuse_structured_body(&call.head)?;

@@ -7,7 +7,7 @@ use lazuli_model::version::Feature;
 use lazuli_service::blob::{BlockSource, PutBlockList};
 
 use super::properties::{blob_properties, digests, show_customer_key};
-use super::put_block::TransportHash;
+use super::put_block::{BLOCK_ID_LENGTH, TransportHash};
 use crate::call::Call;
 use crate::front::unwrap;
 use crate::headers;
@@ -53,6 +53,9 @@ fn block_list(document: &[u8]) -> Result<Vec<(BlockSource, Vec<u8>)>, Failure> {
             return Err(ErrorCode::BlockListTooLong.into());
         }
         let id = BASE64_STANDARD.decode(text).map_err(|_| ErrorCode::InvalidBlockId)?;
+        if !(1..=BLOCK_ID_LENGTH).contains(&id.len()) {
+            return Err(ErrorCode::InvalidBlockId.into());
+        }
         blocks.push((source, id));
         Ok(())
     })?;

@@ -91,8 +91,8 @@ impl BlockListPlan {
             }
             None => None,
         };
-        if let Some(old) = &old {
-            manifest::each_block(reader, old, |block| {
+        if let Some(Content { id, shape: Shape::Manifest { named: true, .. }, .. }) = old {
+            manifest::each_block(reader, id, |block| {
                 if let Some(found) = mentioned.get_mut(&block.name[..]) {
                     found.committed.get_or_insert(block.content);
                 }

@@ -96,8 +96,10 @@ impl BlockLists {
     pub async fn committed(&self, mut show: impl FnMut(&[u8], u64) + Send) -> Answer<()> {
         match &self.committed {
             Some(content) => {
-                manifest::each_block(&self.reader, content, |block| show(&block.name, block.content.length))
-                    .await
+                manifest::each_block(&self.reader, content.id, |block| {
+                    show(&block.name, block.content.length)
+                })
+                .await
             }
             None => Ok(()),
         }

@@ -1,6 +1,8 @@
-//! What the sweeper could not do, for whoever watches the server.
+//! What the sweeper could not give back, for the log and the metrics.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::fault::Fault;
 
 #[derive(Default)]
 pub struct Counters {
@@ -16,6 +18,11 @@ pub struct UpkeepStats {
 impl Counters {
     pub(super) fn count_passed_over(&self) {
         self.passed_over.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn pass_over(&self, what: &'static str, fault: &Fault) {
+        self.count_passed_over();
+        tracing::warn!(what, code = ?fault.0.code, cause = ?fault.0.cause, "cannot be given back for now");
     }
 
     pub fn stats(&self) -> UpkeepStats {

@@ -15,6 +15,8 @@ use crate::record::content::DeadContent;
 use crate::record::entity::StoredEntity;
 
 const GENERATIONS_IN_PASS: usize = 100;
+/// Of one container: a large one does not keep the sweeper from everything else.
+const COMMITS_IN_PASS: usize = 20;
 
 pub async fn list(services: &Services, after: Option<Key>) -> Answer<Vec<Generation>> {
     let reader = services.engine().reader().await?;
@@ -24,13 +26,24 @@ pub async fn list(services: &Services, after: Option<Key>) -> Answer<Vec<Generat
     Ok(page.items.iter().filter_map(|(key, _)| key::generation_of(key)).collect())
 }
 
-pub async fn sweep(services: &Services, generation: Generation) -> Answer<()> {
-    while sweep_blobs(services, key::blobs(generation)).await? {}
-    while sweep_blobs(services, key::snapshots(generation)).await? {}
-    while sweep_marks(services, key::dead_snapshots_in(generation)).await? {}
-    while sweep_staged(services, generation).await? {}
-    while sweep_entities(services, generation).await? {}
-    while queue::expiry::sweep(services, generation).await? {}
+/// Deletes some of what is filed under the generation; true when nothing is left.
+pub async fn sweep(services: &Services, generation: Generation) -> Answer<bool> {
+    for _ in 0..COMMITS_IN_PASS {
+        let more = sweep_blobs(services, key::blobs(generation)).await?
+            || sweep_blobs(services, key::snapshots(generation)).await?
+            || sweep_marks(services, key::dead_snapshots_in(generation)).await?
+            || sweep_staged(services, generation).await?
+            || sweep_entities(services, generation).await?
+            || queue::expiry::sweep(services, generation).await?;
+        if !more {
+            finish(services, generation).await?;
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+async fn finish(services: &Services, generation: Generation) -> Answer<()> {
     services
         .engine()
         .run(services.deadline(), |_| async move {

@@ -1,8 +1,12 @@
 //! Manifests that nothing holds, and parents that only their child holds (decision 0023).
 //!
-//! A block belongs to the oldest manifest of a line that still lists it. When a segment is deleted, each of its blocks
-//! either goes on with another manifest that lists it or is given back, in the commit that deletes the segment; so the
-//! rule holds after every commit, and a sweep may stop anywhere.
+//! A block belongs to the oldest manifest of a line that lists it, and what a manifest lists tells its neighbours which
+//! blocks are still wanted. So the list of a manifest that stands in a line stays whole until one commit takes it out of
+//! the line; its segments are deleted after that. Only a manifest that nothing holds, which no other looks at any more,
+//! is taken apart segment by segment.
+//!
+//! A sweep may stop anywhere and begin again. It then releases some chunks a second time, which the engine ignores: a
+//! chunk's id is never used again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +17,7 @@ use super::stages;
 use crate::fault::{Answer, Fault};
 use crate::key::{self, ContentId};
 use crate::record::Record;
-use crate::record::content::{Content, Segment, Shape};
+use crate::record::content::{Content, DeadContent, Segment, Shape};
 use crate::{Services, content, manifest};
 
 /// Gives back a manifest that nothing holds: the blocks that its parent does not list, then the hold on the parent.
@@ -25,9 +29,28 @@ pub async fn dismantle(services: &Services, item: &Item) -> Answer<()> {
         Some(parent) => manifest::block_ids(&reader, parent.id).await?,
         None => HashSet::new(),
     };
+    let mut mentions = mentions(&reader, item.id, &kept).await?;
     drop(reader);
-    if !take_apart(services, item, |_| true, &kept).await? {
-        return Ok(());
+    loop {
+        let reader = services.engine().reader().await?;
+        let Some((segment_key, segment)) = next_segment(&reader, item.id, None).await? else { break };
+        drop(reader);
+        let (segment_key, ended) = (&segment_key, &last_mentions(&segment, &mut mentions));
+        let deleted = services
+            .engine()
+            .run(services.deadline(), |reader| async move {
+                if !item.stands(&reader).await? || reader.get(segment_key.clone()).await?.is_none() {
+                    return Ok(Plan::new(false));
+                }
+                let mut plan = Plan::new(true);
+                ended.iter().for_each(|block| release_block(&mut plan, block));
+                plan.delete(segment_key.clone());
+                Ok::<_, Fault>(plan)
+            })
+            .await?;
+        if !deleted {
+            return Ok(());
+        }
     }
     services
         .engine()
@@ -47,8 +70,8 @@ pub async fn dismantle(services: &Services, item: &Item) -> Answer<()> {
         .await
 }
 
-/// If one manifest alone holds this one, as its parent: gives back the blocks that neither it nor the grandparent
-/// lists, and puts the grandparent in the place of the parent.
+/// If one manifest alone holds this one, as its parent: gives back the blocks that neither that child nor the
+/// grandparent lists, and then takes this manifest out of the line.
 pub async fn absorb(services: &Services, item: &Item) -> Answer<()> {
     let reader = services.engine().reader().await?;
     if let Some(child) = only_child(&reader, item.id).await? {
@@ -58,8 +81,7 @@ pub async fn absorb(services: &Services, item: &Item) -> Answer<()> {
             kept.extend(manifest::block_ids(&reader, grandparent.id).await?);
         }
         drop(reader);
-        let holds = |found: Option<ContentId>| found == Some(child);
-        if !take_apart(services, item, holds, &kept).await? {
+        if !release_others(services, item, child, kept).await? {
             return Ok(());
         }
     }
@@ -70,9 +92,12 @@ pub async fn absorb(services: &Services, item: &Item) -> Answer<()> {
             if !item.stands(&reader).await? {
                 return Ok(plan);
             }
-            plan.delete(key::dead_content(item.id));
-            // With another holder there is nothing to do now: when that one leaves, there will be an item again.
-            let Some(child) = only_child(&reader, item.id).await? else { return Ok(plan) };
+            let Some(child) = only_child(&reader, item.id).await? else {
+                // With another holder there is nothing to do now: when that one leaves, there will be an item again.
+                plan.delete(key::dead_content(item.id));
+                return Ok(plan);
+            };
+            plan.put(key::dead_content(item.id), DeadContent::Segments.encode());
             plan.delete(key::child(item.id, child));
             match parent(&reader, item.id).await? {
                 Some(grandparent) => {
@@ -88,39 +113,38 @@ pub async fn absorb(services: &Services, item: &Item) -> Answer<()> {
         .await
 }
 
-/// Deletes the segments of a manifest one by one. A block goes with the last segment that mentions it, unless it is
-/// kept. False when the item, or what the commits depend on, has changed meanwhile.
-async fn take_apart(
+/// Releases the blocks of a manifest that are not kept, a segment a commit, and leaves its list as it is. False when the
+/// item, or the child, has changed meanwhile.
+async fn release_others(
     services: &Services,
     item: &Item,
-    still: impl Fn(Option<ContentId>) -> bool + Sync,
-    kept: &HashSet<ContentId>,
+    child: ContentId,
+    mut kept: HashSet<ContentId>,
 ) -> Answer<bool> {
-    let mut mentions = mentions(services, item.id, kept).await?;
-    let still = &still;
+    let mut after = None;
     loop {
         let reader = services.engine().reader().await?;
-        let Some((segment_key, segment)) = next_segment(&reader, item.id, None).await? else {
+        let Some((segment_key, segment)) = next_segment(&reader, item.id, after).await? else {
             return Ok(true);
         };
         drop(reader);
-        let ended = last_mentions(&segment, &mut mentions);
-        let (segment_key, ended) = (&segment_key, &ended);
-        let done = services
+        after = Some(segment_key);
+        // A block that is mentioned again is released once.
+        let listed = segment.blocks.into_iter().map(|block| block.content);
+        let others: Vec<Content> = listed.filter(|content| kept.insert(content.id)).collect();
+        let others = &others;
+        let released = services
             .engine()
             .run(services.deadline(), |reader| async move {
-                let mut plan = Plan::new(true);
-                let child = only_child(&reader, item.id).await?;
-                let stands = item.stands(&reader).await? && still(child);
-                if !stands || reader.get(segment_key.clone()).await?.is_none() {
+                if !item.stands(&reader).await? || only_child(&reader, item.id).await? != Some(child) {
                     return Ok(Plan::new(false));
                 }
-                ended.iter().for_each(|block| release_block(&mut plan, block));
-                plan.delete(segment_key.clone());
+                let mut plan = Plan::new(true);
+                others.iter().for_each(|block| release_block(&mut plan, block));
                 Ok::<_, Fault>(plan)
             })
             .await?;
-        if !done {
+        if !released {
             return Ok(false);
         }
     }
@@ -128,14 +152,12 @@ async fn take_apart(
 
 /// How often each block that is not kept is mentioned.
 async fn mentions(
-    services: &Services,
+    reader: &Reader,
     id: ContentId,
     kept: &HashSet<ContentId>,
 ) -> Answer<HashMap<ContentId, u32>> {
-    let reader = services.engine().reader().await?;
-    let list = Content { id, length: 0, shape: Shape::Manifest { blocks: 0, named: true } };
     let mut mentions = HashMap::new();
-    manifest::each_block(&reader, &list, |block| {
+    manifest::each_block(reader, id, |block| {
         if block.content.shape != Shape::Empty && !kept.contains(&block.content.id) {
             *mentions.entry(block.content.id).or_default() += 1;
         }

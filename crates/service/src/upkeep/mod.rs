@@ -19,7 +19,7 @@ use lazuli_engine::Key;
 pub use counters::{Counters, UpkeepStats};
 
 use crate::Services;
-use crate::fault::{Answer, Fault};
+use crate::fault::Answer;
 use crate::key;
 use crate::queue::expiry;
 use crate::record::content::DeadContent;
@@ -28,6 +28,8 @@ use crate::record::content::DeadContent;
 const REST: Duration = Duration::from_secs(2);
 /// How often it looks whether the readers of an epoch have decided what they read.
 const GLANCE: Duration = Duration::from_millis(50);
+/// How long it waits for that.
+const READERS_PATIENCE: Duration = Duration::from_secs(30);
 /// How often it walks the queues for messages that expired while no consumer came for them.
 const WALK: Duration = Duration::from_secs(600);
 
@@ -35,7 +37,7 @@ const WALK: Duration = Duration::from_secs(600);
 /// what fails here stays, and takes space.
 pub async fn recover(services: &Services) {
     if let Err(fault) = orphans::give_up_all(services).await {
-        pass_over(services, "orphans", &fault);
+        services.upkeep().pass_over("orphans", &fault);
     }
 }
 
@@ -70,14 +72,14 @@ pub async fn sweep(services: &Services) -> Answer<usize> {
     Ok(Round::begin().pass(services).await?.found)
 }
 
-/// Where the sweeper has come in each kind of work. What was swept leaves traces, which cost the scan that walks over
-/// them, so a pass goes on where the one before ended; what died behind it, a later round finds. What was passed over
-/// waits for a later round too.
+/// Where the sweeper has come in each kind of work. Deleted keys slow the scan that crosses them, so a pass begins where
+/// the last one ended; a later round finds what died behind that place, and what was passed over or left unfinished.
 struct Round {
     began: Instant,
     contents: Option<Key>,
     generations: Option<Key>,
     snapshots: Option<Key>,
+    adopted: Option<Key>,
 }
 
 struct Pass {
@@ -88,24 +90,31 @@ struct Pass {
 
 impl Round {
     fn begin() -> Self {
-        Self { began: Instant::now(), contents: None, generations: None, snapshots: None }
+        Self { began: Instant::now(), contents: None, generations: None, snapshots: None, adopted: None }
     }
 
     async fn pass(&mut self, services: &Services) -> Answer<Pass> {
-        let mut done = Tally { services, found: 0 };
+        let mut done = Tally { services, found: 0, unfinished: false };
+        let mut all_finished = true;
         for generation in generations::list(services, self.generations.clone()).await? {
-            done.note("container", generations::sweep(services, generation).await);
-            self.generations = Some(key::dead_generation(generation));
+            all_finished &= done.note("container", generations::sweep(services, generation).await);
+            if all_finished {
+                self.generations = Some(key::dead_generation(generation));
+            }
         }
+        let mut all_finished = true;
         for name in snapshots::list(services, self.snapshots.clone()).await? {
-            done.note("snapshots", snapshots::sweep(services, &name).await);
-            self.snapshots = Some(name);
+            all_finished &= done.note("snapshots", snapshots::sweep(services, &name).await);
+            if all_finished {
+                self.snapshots = Some(name);
+            }
         }
-        for manifest in stages::list_adopted(services).await? {
-            done.note("adopted blocks", stages::adopt(services, manifest).await);
+        for manifest in stages::list_adopted(services, self.adopted.clone()).await? {
+            done.note("adopted blocks", stages::adopt(services, manifest).await.map(|()| true));
+            self.adopted = Some(key::adopted(manifest));
         }
         let more = self.sweep_contents(services, &mut done).await?;
-        Ok(Pass { found: done.found, more })
+        Ok(Pass { found: done.found, more: more || done.unfinished })
     }
 
     /// Lists what is dead now, lets the readers of now decide what they read, gives the rest back.
@@ -113,13 +122,12 @@ impl Round {
         let contents::Page { mut items, unreadable, last, more } =
             contents::list(services, self.contents.clone()).await?;
         (0..unreadable).for_each(|_| services.upkeep().count_passed_over());
-        if items.is_empty() {
-            self.contents = last.or(self.contents.take());
-            return Ok(more);
-        }
-        let epoch = services.readers().next_epoch();
-        while !services.readers().is_decided(epoch) {
-            tokio::time::sleep(GLANCE).await;
+        if !items.is_empty() && !readers_decide(services).await {
+            services.upkeep().count_passed_over();
+            tracing::warn!(
+                "a reader has not found its record for a long time; contents are given back later"
+            );
+            return Ok(false);
         }
         items.retain(|item| !services.readers().is_read(item.id));
         let (few, others): (Vec<_>, Vec<_>) =
@@ -134,38 +142,58 @@ impl Round {
                 Err(_) => {
                     // One of them may be the cause: one by one, the others go.
                     for item in rest {
-                        done.note("content", contents::sweep(services, item).await);
+                        done.note("content", contents::sweep(services, item).await.map(|()| true));
                     }
                     break;
                 }
             }
         }
         for item in &others {
-            done.note("content", contents::sweep(services, item).await);
+            done.note("content", contents::sweep(services, item).await.map(|()| true));
         }
         self.contents = last.or(self.contents.take());
         Ok(more)
     }
 }
 
+/// Whether all readers that were there when this was called have said what they read, or have left. They read some rows,
+/// so they do it soon.
+async fn readers_decide(services: &Services) -> bool {
+    let epoch = services.readers().next_epoch();
+    let end = Instant::now() + READERS_PATIENCE;
+    while !services.readers().is_decided(epoch) {
+        if Instant::now() >= end || services.engine().is_stopped().is_some() {
+            return false;
+        }
+        tokio::time::sleep(GLANCE).await;
+    }
+    true
+}
+
 /// What became of the items of a pass.
 struct Tally<'a> {
     services: &'a Services,
     found: usize,
+    /// Some item has more than its share of a pass.
+    unfinished: bool,
 }
 
 impl Tally<'_> {
-    fn note(&mut self, what: &'static str, done: Answer<()>) {
+    /// Notes what became of an item, of which nothing is left when it is `Ok(true)`. False when the next pass should begin
+    /// with this very item.
+    fn note(&mut self, what: &'static str, done: Answer<bool>) -> bool {
         match done {
-            Ok(()) => self.found += 1,
-            Err(fault) => pass_over(self.services, what, &fault),
+            Ok(is_finished) => {
+                self.found += 1;
+                self.unfinished |= !is_finished;
+                is_finished
+            }
+            Err(fault) => {
+                self.services.upkeep().pass_over(what, &fault);
+                true
+            }
         }
     }
-}
-
-fn pass_over(services: &Services, what: &'static str, fault: &Fault) {
-    services.upkeep().count_passed_over();
-    tracing::warn!(what, code = ?fault.0.code, cause = ?fault.0.cause, "cannot be given back for now");
 }
 
 #[cfg(test)]

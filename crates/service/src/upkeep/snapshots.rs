@@ -10,6 +10,8 @@ use crate::record::dead_snapshots::DeadSnapshots;
 use crate::{Services, content, store};
 
 const NAMES_IN_PASS: usize = 100;
+/// Of one name: many snapshots do not keep the sweeper from everything else.
+const COMMITS_IN_PASS: usize = 20;
 
 /// Some of the names with dead snapshots.
 pub async fn list(services: &Services, after: Option<Key>) -> Answer<Vec<Key>> {
@@ -18,11 +20,16 @@ pub async fn list(services: &Services, after: Option<Key>) -> Answer<Vec<Key>> {
     Ok(reader.scan(scan).await?.items.into_iter().map(|(key, _)| key).collect())
 }
 
-pub async fn sweep(services: &Services, dead: &Key) -> Answer<()> {
-    let Some(generation) = key::generation_of(dead) else { return Ok(()) };
+/// Deletes some of the dead snapshots of a name; true when none is left.
+pub async fn sweep(services: &Services, dead: &Key) -> Answer<bool> {
+    let Some(generation) = key::generation_of(dead) else { return Ok(true) };
     let name = String::from_utf8_lossy(dead.get(key::NAME_AT..).unwrap_or_default()).into_owned();
-    while sweep_some(services, generation, &name).await? {}
-    Ok(())
+    for _ in 0..COMMITS_IN_PASS {
+        if !sweep_some(services, generation, &name).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 async fn sweep_some(services: &Services, generation: Generation, name: &str) -> Answer<bool> {

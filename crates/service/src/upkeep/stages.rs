@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use lazuli_engine::{Plan, Scan};
+use lazuli_engine::{Key, Plan, Scan};
 
 use super::budget::has_room;
 use super::contents::release_block;
@@ -12,10 +12,13 @@ use crate::record::Record;
 use crate::record::block::BlockRecord;
 use crate::{Services, manifest};
 
+const ADOPTED_IN_PASS: usize = 100;
+
 /// Some of the manifests whose blocks are still filed under a stage.
-pub async fn list_adopted(services: &Services) -> Answer<Vec<ContentId>> {
+pub async fn list_adopted(services: &Services, after: Option<Key>) -> Answer<Vec<ContentId>> {
     let reader = services.engine().reader().await?;
-    let page = reader.scan(Scan { keys_only: true, ..Scan::of(key::all_adopted()) }).await?;
+    let scan = Scan { after, limit: ADOPTED_IN_PASS, keys_only: true, ..Scan::of(key::all_adopted()) };
+    let page = reader.scan(scan).await?;
     Ok(page.items.iter().filter_map(|(key, _)| key::content_of(key)).collect())
 }
 

@@ -12,6 +12,7 @@ use lazuli_service::blob::{BlobProperties, BlockSource, DeleteSnapshots, PutBloc
 use lazuli_service::{ServiceOptions, Services};
 use proptest::prelude::*;
 
+use crate::reclaim::sweep_and_stop;
 use crate::support::{Bench, at, drain};
 
 #[derive(Clone, Debug)]
@@ -42,6 +43,10 @@ enum Act {
         only: bool,
     },
     Sweep,
+    /// A sweep that is cut short.
+    Stop {
+        polls: usize,
+    },
 }
 
 /// Empty, inline, one chunk, more small chunks than a list keeps of a block, and more than one large chunk.
@@ -58,7 +63,8 @@ fn act() -> impl Strategy<Value = Act> {
         2 => blob.clone().prop_map(|blob| Act::Snapshot { blob }),
         1 => (blob.clone(), 0usize..4).prop_map(|(blob, which)| Act::DeleteSnapshot { blob, which }),
         1 => (blob, any::<bool>()).prop_map(|(blob, only)| Act::Delete { blob, only }),
-        2 => Just(Act::Sweep),
+        1 => Just(Act::Sweep),
+        2 => (1usize..8).prop_map(|polls| Act::Stop { polls }),
     ]
 }
 
@@ -122,6 +128,7 @@ async fn run(acts: Vec<Act>, scarce: bool) {
                 model.snapshots.clear();
             }
             Act::Sweep => bench.sweep().await,
+            Act::Stop { polls } => sweep_and_stop(&bench, polls).await,
         }
         check(&bench, &models).await;
     }

@@ -343,3 +343,66 @@ async fn downloads_are_whole_beside_writers_and_the_sweeper() {
     bench.delete("b", None, Some(DeleteSnapshots::Include)).await.unwrap();
     only_the_container_is_left(&bench).await;
 }
+
+/// Polls a pass of the sweeper so often, and drops it: it stops between two commits, as it does when the server dies.
+pub async fn sweep_and_stop(bench: &Bench, polls: usize) {
+    use futures_util::FutureExt as _;
+    let mut pass = Box::pin(upkeep::sweep(&bench.services));
+    for _ in 0..polls {
+        if (&mut pass).now_or_never().is_some() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// Lists of several segments, each a parent of the next, with a snapshot of each. A sweep that stops half-way in one of
+/// them must not make its neighbours give back what others still list.
+#[tokio::test]
+async fn a_sweep_that_stops_half_way_takes_nothing_from_its_neighbours() {
+    const COUNT: usize = 900;
+    let ids: Vec<String> = (0..COUNT).map(|number| format!("{number:064}")).collect();
+    // Which snapshot goes first, and what then becomes of its neighbours.
+    for (polls, first) in (0..14).flat_map(|polls| [(polls, 0), (polls, 1)]) {
+        let bench = Bench::new().await;
+        for id in &ids {
+            bench.put_block("b", id, id.as_bytes()).await.unwrap();
+        }
+        let mut snapshots = Vec::new();
+        for round in 0..3 {
+            // Each list leaves out some blocks at its beginning and has one new block.
+            let new = format!("{:064}", COUNT + round);
+            bench.put_block("b", &new, new.as_bytes()).await.unwrap();
+            let mut list: Vec<_> =
+                ids[round * 5..].iter().map(|id| (BlockSource::Latest, id.as_str())).collect();
+            list.push((BlockSource::Latest, &new));
+            bench.put_block_list("b", &list).await.unwrap();
+            let body = bench.get("b", None).await.unwrap();
+            snapshots.push((bench.snapshot("b").await.unwrap(), body));
+        }
+        bench.put_block_list("b", &[(BlockSource::Committed, &ids[100])]).await.unwrap();
+        bench.sweep().await;
+        let second = 1 - first;
+        bench.delete("b", Some(snapshots[first].0), None).await.unwrap();
+        sweep_and_stop(&bench, polls).await;
+        bench.delete("b", Some(snapshots[second].0), None).await.unwrap();
+        sweep_and_stop(&bench, polls).await;
+        let whole = async |what: &str| {
+            assert!(bench.get("b", None).await.unwrap() == ids[100].as_bytes(), "{what}: the base");
+            let (snapshot, body) = &snapshots[2];
+            assert!(&bench.get("b", Some(*snapshot)).await.unwrap() == body, "{what}: the last snapshot");
+        };
+        whole("stopped").await;
+        bench.sweep().await;
+        whole("swept").await;
+        // And when what is in the middle of being absorbed loses its child.
+        bench.put("b", b"replaced").await.unwrap();
+        sweep_and_stop(&bench, polls).await;
+        let (snapshot, body) = &snapshots[2];
+        assert!(&bench.get("b", Some(*snapshot)).await.unwrap() == body);
+        bench.sweep().await;
+        assert!(&bench.get("b", Some(*snapshot)).await.unwrap() == body);
+        bench.delete("b", None, Some(DeleteSnapshots::Include)).await.unwrap();
+        only_the_container_is_left(&bench).await;
+    }
+}
