@@ -3,6 +3,7 @@
 mod accept;
 mod activity;
 mod body;
+mod chunks;
 mod connection;
 mod cuts;
 mod guarded;
