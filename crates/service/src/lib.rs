@@ -16,6 +16,7 @@ pub mod record;
 pub mod shared;
 pub mod store;
 pub mod table;
+mod turns;
 pub mod upkeep;
 pub mod upload;
 mod workers;
