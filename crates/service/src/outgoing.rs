@@ -42,7 +42,12 @@ impl Outgoing {
     /// What the page that is about to be built may hold: much while there is much, little when memory is short, and
     /// never so little that the next page would not get on.
     pub fn page(&self) -> Page {
-        let wanted = (self.budget.free() / PART).min(PAGE);
+        self.page_of(PAGE)
+    }
+
+    /// The same for a page that ends at `most` bytes in any case.
+    pub fn page_of(&self, most: usize) -> Page {
+        let wanted = (self.budget.free() / PART).min(most);
         let share = if wanted > FREE { self.budget.try_take(wanted) } else { None };
         Page { bytes: share.as_ref().map_or(FREE, Share::bytes), share }
     }
