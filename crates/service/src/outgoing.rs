@@ -53,7 +53,7 @@ impl Outgoing {
     }
 
     /// Memory for an answer of up to so many bytes, before what it tells is done. While there is enough, its real size
-    /// is counted afterwards; when memory is short, all of it is set aside first. Who waits here holds nothing yet.
+    /// is counted afterwards; when memory is short, all of it is set aside first. A request that waits here holds nothing yet.
     pub async fn reserve(&self, bytes: usize) -> Result<Option<Share>, Failure> {
         if bytes <= FREE || !self.budget.is_short() {
             return Ok(None);
@@ -83,7 +83,8 @@ impl Outgoing {
         if bytes.len() <= FREE { bytes } else { held(bytes, joined(reserved, more)) }
     }
 
-    /// Now, or in a while, or not at all. Those who wait hold what they have built, so they are few.
+    /// Takes a share at once, or waits up to [`PATIENCE`]. A waiting answer holds its bytes, so at most [`WAITING`] answers
+    /// wait.
     async fn take(&self, bytes: usize) -> Result<Share, Failure> {
         if let Some(share) = self.budget.try_take(bytes) {
             return Ok(share);

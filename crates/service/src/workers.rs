@@ -135,7 +135,7 @@ mod tests {
         assert_ne!(workers.compute(SMALL + 1, || thread::current().id()).await.ok(), Some(here));
     }
 
-    /// Also when those who asked are gone.
+    /// Also when the clients that asked are gone.
     #[tokio::test]
     async fn no_more_goes_on_at_once_than_there_are_turns() {
         let workers = Workers::default();

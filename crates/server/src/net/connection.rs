@@ -33,8 +33,8 @@ use super::well_formed::malformed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {
     Open,
-    /// Room is short: who has been idle for a while, or does not finish its request's head, should leave. The number
-    /// only makes each call a change.
+    /// The acceptor has no place for a new connection: connections that have been idle for a while, or do not finish a
+    /// request's head, should leave. The acceptor counts its calls, so that each is a change.
     Pressure(u64),
     /// Finish what is under way and leave.
     Draining,

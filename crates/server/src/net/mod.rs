@@ -11,8 +11,8 @@ mod lanes;
 mod limits;
 mod line_ends;
 mod opening;
-mod pace;
 mod stream;
+mod taking_rate;
 pub mod tls;
 mod well_formed;
 
