@@ -88,7 +88,14 @@ impl Bench {
         loop {
             let filter = Some(Filter::parse(filter)?);
             let limits = KeyLimits::default();
-            let input = QueryEntities { table: TABLE.into(), filter, top: PAGE_MAX, from, limits };
+            let input = QueryEntities {
+                table: TABLE.into(),
+                filter,
+                top: PAGE_MAX,
+                from,
+                limits,
+                max_bytes: 4 << 20,
+            };
             let page = input.execute(&self.services, &self.context).await?;
             (found, pages) = (found + page.entities.len(), pages + 1);
             from = page.next;

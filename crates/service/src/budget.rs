@@ -1,4 +1,4 @@
-//! Memory that requests share, counted in KiB: who gets none does with less, or waits for a bounded time.
+//! Memory that requests share, counted in KiB. A request that gets no share does with less memory, or waits for a share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,18 +18,18 @@ impl Budget {
         Self { free: Arc::new(Semaphore::new(total)), total }
     }
 
-    /// A share of so many bytes, if there is one now and no one waits for one.
+    /// A share of so many bytes, if there is one now and no other request waits for one.
     pub fn try_take(&self, bytes: usize) -> Option<Share> {
         self.free.clone().try_acquire_many_owned(kib(bytes)).ok().map(Share)
     }
 
-    /// Waits for a share, first come, first served. Nobody gets more than there is.
+    /// Waits for a share, first come, first served. A request for more than the whole budget gets the whole budget.
     pub async fn take(&self, bytes: usize) -> Option<Share> {
         let wanted = kib(bytes).min(u32::try_from(self.total).unwrap_or(u32::MAX));
         self.free.clone().acquire_many_owned(wanted).await.ok().map(Share)
     }
 
-    /// The same, but not for long.
+    /// The same, for as long as `patience`.
     pub async fn take_within(&self, bytes: usize, patience: Duration) -> Option<Share> {
         timeout(patience, self.take(bytes)).await.ok().flatten()
     }
@@ -39,7 +39,7 @@ impl Budget {
         self.free.available_permits() * KIB
     }
 
-    /// Less than half is left: who holds a share for no good reason should give it back.
+    /// Less than half is left: uploads whose bytes stall should write what they hold, and downloads read less ahead.
     pub fn is_short(&self) -> bool {
         self.free.available_permits() < self.total / 2
     }

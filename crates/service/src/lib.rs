@@ -16,6 +16,7 @@ pub mod record;
 pub mod shared;
 pub mod store;
 pub mod table;
+mod turns;
 pub mod upkeep;
 pub mod upload;
 mod workers;
@@ -45,6 +46,8 @@ pub struct ServiceOptions {
 
 /// Long block lists that are put together at a time.
 const LONG_LISTS: usize = 4;
+/// How long a Put Block List waits until it is one of them.
+const LONG_LISTS_PATIENCE: Duration = Duration::from_secs(30);
 
 impl Default for ServiceOptions {
     fn default() -> Self {
@@ -68,7 +71,7 @@ struct Inner {
     workers: workers::Workers,
     readers: readers::Readers,
     stage_counts: blob::StageCounts,
-    long_lists: tokio::sync::Semaphore,
+    long_lists: turns::Turns,
     upkeep: upkeep::Counters,
     hands: queue::Hands,
 }
@@ -85,7 +88,7 @@ impl Services {
             workers: workers::Workers::default(),
             readers: readers::Readers::default(),
             stage_counts: blob::StageCounts::default(),
-            long_lists: tokio::sync::Semaphore::new(LONG_LISTS),
+            long_lists: turns::Turns::new(LONG_LISTS, LONG_LISTS_PATIENCE),
             upkeep: upkeep::Counters::default(),
             hands: queue::Hands::default(),
         }))
@@ -124,7 +127,7 @@ impl Services {
         &self.0.upkeep
     }
 
-    pub(crate) fn long_lists(&self) -> &tokio::sync::Semaphore {
+    pub(crate) fn long_lists(&self) -> &turns::Turns {
         &self.0.long_lists
     }
 

@@ -42,13 +42,18 @@ impl Outgoing {
     /// What the page that is about to be built may hold: much while there is much, little when memory is short, and
     /// never so little that the next page would not get on.
     pub fn page(&self) -> Page {
-        let wanted = (self.budget.free() / PART).min(PAGE);
+        self.page_of(PAGE)
+    }
+
+    /// The same for a page that ends at `most` bytes in any case.
+    pub fn page_of(&self, most: usize) -> Page {
+        let wanted = (self.budget.free() / PART).min(most);
         let share = if wanted > FREE { self.budget.try_take(wanted) } else { None };
         Page { bytes: share.as_ref().map_or(FREE, Share::bytes), share }
     }
 
     /// Memory for an answer of up to so many bytes, before what it tells is done. While there is enough, its real size
-    /// is counted afterwards; when memory is short, all of it is set aside first. Who waits here holds nothing yet.
+    /// is counted afterwards; when memory is short, all of it is set aside first. A request that waits here holds nothing yet.
     pub async fn reserve(&self, bytes: usize) -> Result<Option<Share>, Failure> {
         if bytes <= FREE || !self.budget.is_short() {
             return Ok(None);
@@ -78,7 +83,8 @@ impl Outgoing {
         if bytes.len() <= FREE { bytes } else { held(bytes, joined(reserved, more)) }
     }
 
-    /// Now, or in a while, or not at all. Those who wait hold what they have built, so they are few.
+    /// Takes a share at once, or waits up to [`PATIENCE`]. A waiting answer holds its bytes, so at most [`WAITING`] answers
+    /// wait.
     async fn take(&self, bytes: usize) -> Result<Share, Failure> {
         if let Some(share) = self.budget.try_take(bytes) {
             return Ok(share);

@@ -2,54 +2,46 @@
 //! uploads are two hundred runnable threads otherwise, and a small request waits until each had its turn.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
-use lazuli_engine::{ChunkId, EngineError, Extents, Written};
+use lazuli_engine::{ChunkId, Extents, Written};
 use md5::{Digest, Md5};
-use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
+use tokio::runtime::Handle;
 
 use crate::Services;
 use crate::fault::Answer;
+use crate::turns::Turns;
 
 #[derive(Clone)]
 pub(crate) struct Workers {
-    writing: Arc<Semaphore>,
+    writing: Turns,
     /// Apart from the writes, which wait for the disk.
-    computing: Arc<Semaphore>,
+    computing: Turns,
 }
 
 impl Default for Workers {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from).max(2);
-        Self { writing: Arc::new(Semaphore::new(cores)), computing: Arc::new(Semaphore::new(cores)) }
+        Self { writing: Turns::new(cores, WRITING), computing: Turns::new(cores, COMPUTING) }
     }
 }
 
+/// How long a request waits for a turn to compute.
+const COMPUTING: Duration = Duration::from_secs(30);
+/// How long an upload waits for a turn to write: its client has sent much already, and a disk may be slow.
+const WRITING: Duration = Duration::from_secs(120);
 /// Work over up to this many bytes is done where the request is: a change of threads costs about as much.
 const SMALL: usize = 32 * 1024;
 
 impl Workers {
-    /// The turn goes with the work: a client that leaves does not make room for more of it.
     async fn aside<F>(&self, work: F) -> Answer<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let turn = Arc::clone(&self.computing).acquire_owned().await;
-        let runtime = tokio::runtime::Handle::current();
-        let done = spawn_blocking(move || {
-            let _turn = turn;
-            runtime.block_on(work)
-        });
-        match done.await {
-            Ok(done) => Ok(done),
-            Err(ended) => match ended.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                Err(_) => Err(ENDED.into()),
-            },
-        }
+        let runtime = Handle::current();
+        self.computing.on_thread(move || runtime.block_on(work)).await
     }
 
     async fn compute<T: Send + 'static>(
@@ -57,37 +49,37 @@ impl Workers {
         bytes: usize,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Answer<T> {
-        if bytes <= SMALL { Ok(work()) } else { self.aside(async move { work() }).await }
+        if bytes <= SMALL { Ok(work()) } else { self.computing.on_thread(work).await }
     }
 
-    /// Hashes a chunk, if asked to, while it is being written.
+    /// Hashes a chunk, if asked to, while it is being written. Never on the request's thread: when memory for unwritten
+    /// pages runs short, the kernel makes writers wait.
     pub async fn write(
         &self,
         extents: &Extents,
         parts: Vec<Bytes>,
         md5: Option<Md5>,
     ) -> Answer<(Written, Option<Md5>)> {
-        // Never closed.
-        let _turn = self.writing.acquire().await.ok();
-        let hashing = md5.map(|mut md5| {
+        let hashing = {
             let parts = parts.clone();
-            spawn_blocking(move || {
-                parts.iter().for_each(|part| md5.update(part));
-                md5
-            })
-        });
-        let written = write(extents, parts).await;
-        let md5 = match hashing {
-            Some(hashing) => Some(hashing.await.map_err(|_| ENDED)?),
-            None => None,
+            async {
+                let Some(mut md5) = md5 else { return Ok(None) };
+                let work = move || {
+                    parts.iter().for_each(|part| md5.update(part));
+                    md5
+                };
+                self.computing.on_thread(work).await.map(Some)
+            }
         };
-        Ok((written?, md5))
+        let (extents, runtime) = (extents.clone(), Handle::current());
+        let writing = self.writing.on_thread(move || runtime.block_on(extents.write_parts(parts)));
+        let (written, md5) = tokio::join!(writing, hashing);
+        Ok((written??, md5?))
     }
 
     /// Writes parts of other chunks as one.
     pub async fn rewrite(&self, extents: Extents, parts: Vec<(ChunkId, Range<u32>)>) -> Answer<Written> {
-        let _turn = self.writing.acquire().await.ok();
-        let runtime = tokio::runtime::Handle::current();
+        let runtime = Handle::current();
         let work = move || {
             runtime.block_on(async {
                 let mut bytes = Vec::with_capacity(parts.len());
@@ -97,7 +89,7 @@ impl Workers {
                 extents.write_parts(bytes).await
             })
         };
-        Ok(spawn_blocking(work).await.map_err(|_| ENDED)??)
+        Ok(self.writing.on_thread(work).await??)
     }
 }
 
@@ -122,23 +114,16 @@ impl Services {
     }
 }
 
-const ENDED: EngineError = EngineError::Unavailable("the runtime is shutting down");
-/// The extents write up to here on the thread that asks.
-const AT_ONCE: usize = 256 * 1024;
-
-/// Never on this thread: when memory for unwritten pages runs short, the kernel makes writers wait.
-async fn write(extents: &Extents, parts: Vec<Bytes>) -> Result<Written, EngineError> {
-    if parts.iter().map(Bytes::len).sum::<usize>() > AT_ONCE {
-        return extents.write_parts(parts).await;
-    }
-    let (extents, runtime) = (extents.clone(), tokio::runtime::Handle::current());
-    spawn_blocking(move || runtime.block_on(extents.write_parts(parts))).await.map_err(|_| ENDED)?
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::channel;
     use std::thread;
+
+    use lazuli_engine::{Engine, Host};
+    use lazuli_model::error::ErrorCode;
+    use tokio::task::spawn_blocking;
 
     use super::*;
 
@@ -150,11 +135,11 @@ mod tests {
         assert_ne!(workers.compute(SMALL + 1, || thread::current().id()).await.ok(), Some(here));
     }
 
-    /// Also when those who asked are gone.
+    /// Also when the clients that asked are gone.
     #[tokio::test]
     async fn no_more_goes_on_at_once_than_there_are_turns() {
         let workers = Workers::default();
-        let turns = workers.computing.available_permits();
+        let turns = workers.computing.free();
         let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         for _ in 0..turns * 8 {
             let (now, most) = (Arc::clone(&now), Arc::clone(&most));
@@ -167,5 +152,60 @@ mod tests {
             let _ = tokio::time::timeout(left, workers.compute(SMALL + 1, work)).await;
         }
         assert!((1..=turns).contains(&most.load(Ordering::SeqCst)));
+    }
+
+    /// The work of a client that has left still waits for the only thread, and holds its turn until it is done.
+    #[test]
+    fn a_turn_is_over_when_its_work_is() {
+        let builder = &mut tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_all().max_blocking_threads(1).build().expect("a runtime");
+        runtime.block_on(async {
+            let (workers, engine) = (Workers::default(), Engine::memory(Host::test()));
+            let (writing, computing) = (workers.writing.free(), workers.computing.free());
+            let (open, gate) = channel::<()>();
+            let busy = spawn_blocking(move || gate.recv());
+            let left = Duration::from_millis(10);
+            let parts = vec![Bytes::from_static(b"x")];
+            let write = workers.write(engine.extents(), parts, Some(Md5::new()));
+            tokio::time::timeout(left, write).await.expect_err("the thread is busy");
+            assert_eq!((workers.writing.free(), workers.computing.free()), (writing - 1, computing - 1));
+            let rewrite = workers.rewrite(engine.extents().clone(), Vec::new());
+            tokio::time::timeout(left, rewrite).await.expect_err("the thread is busy");
+            assert_eq!(workers.writing.free(), writing - 2);
+            drop(open);
+            let _ = busy.await;
+            spawn_blocking(|| ()).await.expect("behind the work");
+            assert_eq!((workers.writing.free(), workers.computing.free()), (writing, computing));
+        });
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_turn_is_waited_for_without_an_end() {
+        let (workers, engine) = (Workers::default(), Engine::memory(Host::test()));
+        let parts = || vec![Bytes::from_static(b"x")];
+        let is_busy = |fault: crate::Fault| assert_eq!(fault.0.code, ErrorCode::ServerBusy);
+        let mut held = Vec::new();
+        for _ in 0..workers.computing.free() {
+            held.push(workers.computing.take().await.expect("a turn"));
+        }
+        is_busy(workers.compute(SMALL + 1, || ()).await.expect_err("busy"));
+        is_busy(workers.aside(async {}).await.expect_err("busy"));
+        is_busy(
+            workers.write(engine.extents(), parts(), Some(Md5::new())).await.map(drop).expect_err("busy"),
+        );
+        held.clear();
+        for _ in 0..workers.writing.free() {
+            held.push(workers.writing.take().await.expect("a turn"));
+        }
+        is_busy(workers.write(engine.extents(), parts(), None).await.map(drop).expect_err("busy"));
+        is_busy(workers.rewrite(engine.extents().clone(), Vec::new()).await.map(drop).expect_err("busy"));
+        held.clear();
+        workers.write(engine.extents(), parts(), Some(Md5::new())).await.map(drop).expect("written");
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "of the work")]
+    async fn a_panic_of_the_work_is_one_of_the_request() {
+        let _ = Workers::default().compute(SMALL + 1, || panic!("of the work")).await;
     }
 }

@@ -12,10 +12,9 @@ use lazuli_service::record::blob::{BlobRecord, BlobType, Tier};
 use lazuli_service::shared::marker::Position;
 
 use super::get_blob::chosen_tier;
-use super::list::{FEW, LIST_LIMIT, asked, metadata, text};
+use super::list::{Entries, LIST_LIMIT, asked, build, metadata, text};
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::reply::Reply;
 use crate::xml::Writer;
 
@@ -71,50 +70,32 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
         start_from: start_from.map(str::to_owned),
         end_before: end_before.map(str::to_owned),
         max_results: decode::max_results(head, LIST_LIMIT)? as usize,
-        max_bytes: Some(page.bytes),
+        max_bytes: page.bytes,
         snapshots: includes("snapshots"),
         uncommitted: includes("uncommittedblobs"),
     };
-    let few = ListBlobs { max_results: input.max_results.min(FEW), ..input.clone() };
-    let list = few.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    let text = if list.next.is_none() || input.max_results <= FEW {
-        document(&call, &list, &shown, page.bytes)
-    } else {
-        let services = call.services.clone();
-        let building = services.aside(async move {
-            let list = input.execute(&call.services, &call.context).await?;
-            Ok(document(&call, &list, &shown, page.bytes))
-        });
-        building.await.and_then(|built| built).map_err(unwrap)?
+    let max_results = input.max_results;
+    let read = move |services, context, max_results| {
+        let input = ListBlobs { max_results, ..input.clone() };
+        async move {
+            let list = input.execute(&services, &context).await?;
+            let more = list.next.is_some();
+            Ok((list, more))
+        }
     };
+    let print = move |call: &Call, list: &BlobList| document(call, list, &shown, page.bytes);
+    let text = build(call, max_results, read, print).await?;
     Ok(Reply::xml(200, text).within(page.share))
 }
 
-/// The page ends where it reaches `most` bytes, and the next one goes on there.
 fn document(call: &Call, list: &BlobList, shown: &Shown, most: usize) -> String {
     let mut writer = Writer::new();
     let endpoint = call.service_endpoint();
     let container = call.head.target.container.as_str();
     writer.open_with("EnumerationResults", &[("ServiceEndpoint", &endpoint), ("ContainerName", container)]);
     asked(&mut writer, &call.head, &["prefix", "marker", "maxresults", "delimiter"]);
-    let mut next = list.next.clone();
-    if list.items.is_empty() {
-        writer.empty("Blobs");
-    } else {
-        writer.open("Blobs");
-        let last = list.items.len() - 1;
-        for (at, item) in list.items.iter().enumerate() {
-            entry(&mut writer, item, list.now, shown);
-            if writer.len() >= most && at < last {
-                next = Some(item.position());
-                break;
-            }
-        }
-        writer.close("Blobs");
-    }
-    writer.element("NextMarker", &next.as_ref().map(Position::encode).unwrap_or_default());
-    writer.close("EnumerationResults");
-    writer.finish()
+    let entries = Entries { element: "Blobs", items: &list.items, next: list.next.as_ref() };
+    entries.print(writer, most, |writer, item| entry(writer, item, list.now, shown), BlobListItem::position)
 }
 
 fn entry(writer: &mut Writer, item: &BlobListItem, now: Timestamp, shown: &Shown) {

@@ -9,10 +9,9 @@ use lazuli_service::shared::marker::Position;
 
 use super::ACCOUNT_SCOPE;
 use super::get_container_properties::public_access;
-use super::list::{FEW, LIST_LIMIT, asked, metadata};
+use super::list::{Entries, LIST_LIMIT, asked, build, metadata};
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::reply::Reply;
 use crate::xml::Writer;
 
@@ -26,52 +25,37 @@ pub async fn list_containers(call: Call) -> Result<Reply, Failure> {
         prefix: head.query("prefix").unwrap_or_default().to_owned(),
         marker: marker.transpose()?,
         max_results: decode::max_results(head, LIST_LIMIT)? as usize,
-        max_bytes: Some(page.bytes),
+        max_bytes: page.bytes,
     };
-    let few = ListContainers { max_results: input.max_results.min(FEW), ..input.clone() };
-    let list = few.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    let text = if list.next.is_none() || input.max_results <= FEW {
-        document(&call, &list, with_metadata, page.bytes)
-    } else {
-        let services = call.services.clone();
-        let building = services.aside(async move {
-            let list = input.execute(&call.services, &call.context).await?;
-            Ok(document(&call, &list, with_metadata, page.bytes))
-        });
-        building.await.and_then(|built| built).map_err(unwrap)?
+    let max_results = input.max_results;
+    let read = move |services, context, max_results| {
+        let input = ListContainers { max_results, ..input.clone() };
+        async move {
+            let list = input.execute(&services, &context).await?;
+            let more = list.next.is_some();
+            Ok((list, more))
+        }
     };
+    let print = move |call: &Call, list: &ContainerList| document(call, list, with_metadata, page.bytes);
+    let text = build(call, max_results, read, print).await?;
     Ok(Reply::xml(200, text).within(page.share))
 }
 
-/// The page ends where it reaches `most` bytes, and the next one goes on there.
 fn document(call: &Call, list: &ContainerList, with_metadata: bool, most: usize) -> String {
     let mut writer = Writer::new();
     writer.open_with("EnumerationResults", &[("ServiceEndpoint", &call.service_endpoint())]);
     asked(&mut writer, &call.head, &["prefix", "marker", "maxresults"]);
-    let mut next = list.next.clone();
-    if list.items.is_empty() {
-        writer.empty("Containers");
-    } else {
-        writer.open("Containers");
-        let last = list.items.len() - 1;
-        for (at, (name, container)) in list.items.iter().enumerate() {
-            writer.open("Container");
-            writer.element("Name", name);
-            properties(&mut writer, container, list.now);
-            if with_metadata {
-                metadata(&mut writer, &container.fields.metadata, false);
-            }
-            writer.close("Container");
-            if writer.len() >= most && at < last {
-                next = Some(Position::Name { name: name.clone(), ticks: u64::MAX });
-                break;
-            }
+    let entries = Entries { element: "Containers", items: &list.items, next: list.next.as_ref() };
+    let entry = |writer: &mut Writer, (name, container): &(String, ContainerRecord)| {
+        writer.open("Container");
+        writer.element("Name", name);
+        properties(writer, container, list.now);
+        if with_metadata {
+            metadata(writer, &container.fields.metadata, false);
         }
-        writer.close("Containers");
-    }
-    writer.element("NextMarker", &next.as_ref().map(Position::encode).unwrap_or_default());
-    writer.close("EnumerationResults");
-    writer.finish()
+        writer.close("Container");
+    };
+    entries.print(writer, most, entry, |(name, _)| Position::Name { name: name.clone(), ticks: u64::MAX })
 }
 
 fn properties(writer: &mut Writer, container: &ContainerRecord, now: Timestamp) {

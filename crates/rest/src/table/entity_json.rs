@@ -24,8 +24,8 @@ pub struct Writer<'a> {
     pub select: Option<Select>,
 }
 
-/// The most that a page says. A single entity is shown whatever it takes.
-pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
+/// Behind the last entity of a page.
+const END: &[u8] = b"]}";
 
 /// The body of a page.
 pub struct Set {
@@ -35,10 +35,10 @@ pub struct Set {
 }
 
 impl Writer<'_> {
-    /// `{"odata.metadata":…,"value":[…]}`
-    pub async fn set(&self, entities: &[Entity]) -> Answer<Set> {
+    /// `{"odata.metadata":…,"value":[…]}`, of up to `most` bytes; a single entity is shown whatever it takes.
+    pub async fn set(&self, entities: &[Entity], most: usize) -> Answer<Set> {
         let likely = 64 + entities.iter().map(|entity| entity.size() + 300).sum::<usize>();
-        let mut out = Vec::with_capacity(likely.min(PAGE_BYTES));
+        let mut out = Vec::with_capacity(likely.min(most));
         let (mut written, mut pace) = (0, Pace::default());
         out.push(b'{');
         if self.level != Level::NoMetadata {
@@ -55,13 +55,13 @@ impl Writer<'_> {
             self.stored(&mut out, entity)?;
             out.push(b'}');
             pace.spend(entity.size() + out.len() - before).await;
-            if out.len() > PAGE_BYTES && written > 0 {
+            if out.len() + END.len() > most && written > 0 {
                 out.truncate(before);
                 break;
             }
             written += 1;
         }
-        out.extend_from_slice(b"]}");
+        out.extend_from_slice(END);
         Ok(Set { body: out, written })
     }
 

@@ -1,7 +1,6 @@
 //! One change of one entity, read from a request or from a part of a batch.
 
 use bytes::Bytes;
-use http::HeaderValue;
 use lazuli_model::admission::table::EntityMatch;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Op, Row};
@@ -47,7 +46,7 @@ pub async fn read(
     };
     check_length(&partition, &row)?;
     // An empty If-Match is no ETag, and not the same as none.
-    let if_match = head.headers.find(headers::IF_MATCH).map(condition).transpose()?;
+    let if_match = head.raw_header(headers::IF_MATCH).map(EntityMatch::parse).transpose()?;
     let sent = match op {
         Op::DeleteEntity => SentEntity::default(),
         _ => entity(services, document).await?,
@@ -69,9 +68,4 @@ async fn entity(services: &Services, document: Bytes) -> Result<SentEntity, Fail
 fn check_length(partition: &str, row: &str) -> Result<(), Failure> {
     check_key_length(partition)?;
     check_key_length(row)
-}
-
-/// What cannot be read as a text is no ETag, and not the same as no condition.
-fn condition(value: &HeaderValue) -> Result<EntityMatch, Failure> {
-    EntityMatch::parse(&String::from_utf8_lossy(value.as_bytes()))
 }

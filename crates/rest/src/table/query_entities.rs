@@ -2,6 +2,7 @@
 
 use lazuli_model::admission::table::entity_etag;
 use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_service::outgoing::Page;
 use lazuli_service::table::{GetEntity, QueryEntities};
 
 use super::entity_json::{Set, Writer};
@@ -15,6 +16,9 @@ use crate::head::Head;
 use crate::headers;
 use crate::reply::Reply;
 
+/// The most that a page says.
+const PAGE_BYTES: usize = 4 * 1024 * 1024;
+
 pub async fn query_entities(call: Call) -> Result<Reply, Failure> {
     let table = address::table(&call.head.target)?;
     if address::has_further_segment(&call.head.target) {
@@ -23,16 +27,18 @@ pub async fn query_entities(call: Call) -> Result<Reply, Failure> {
     scope::check_table(&call.grant, &table)?;
     let level = Level::of(&call.head)?;
     let (select, endpoint) = (Select::of(&call.head)?, call.service_endpoint());
+    let Page { bytes: most, share } = call.services.outgoing().page_of(PAGE_BYTES);
     let input = QueryEntities {
         table: table.clone(),
         filter: filter(&call.head)?,
         top: top(&call.head)?,
         from: from(&call.head)?,
         limits: scope::limits(&call.grant),
+        max_bytes: most,
     };
     let page = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     let writer = Writer { level, account: &call.context.account, table: &table, endpoint: &endpoint, select };
-    let Set { body, written } = writer.set(&page.entities).await.map_err(unwrap)?;
+    let Set { body, written } = writer.set(&page.entities, most).await.map_err(unwrap)?;
     // What found no room begins the next page.
     let next = match page.entities.get(written) {
         Some(left) => {
@@ -43,6 +49,7 @@ pub async fn query_entities(call: Call) -> Result<Reply, Failure> {
     };
     let (partition, row) = next.unzip();
     Ok(json(200, level, body)
+        .within(share)
         .maybe(headers::X_MS_CONTINUATION_NEXTPARTITIONKEY, partition.map(|key| continuation::encode(&key)))
         .maybe(headers::X_MS_CONTINUATION_NEXTROWKEY, row.map(|key| continuation::encode(&key))))
 }

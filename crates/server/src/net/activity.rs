@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::limits::{PRESSURE_HEAD, PRESSURE_IDLE};
-use super::line_ends::{Judged, LineEnds};
+use super::line_ends::{Framing, LineEnds};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -58,10 +58,10 @@ impl Activity {
         self.line_ends.lock().read(bytes);
     }
 
-    /// A request's head was parsed; `length` of its body, where the head tells.
-    pub fn request(&self, length: Option<u64>) -> Judged {
+    /// A request's head was parsed. True when one of its lines ends in a bare line feed.
+    pub fn request(&self, framing: Framing) -> bool {
         self.enter(Phase::Request);
-        self.line_ends.lock().request(length)
+        self.line_ends.lock().request(framing)
     }
 
     /// When the present phase began.

@@ -24,6 +24,7 @@ use super::body::{Finished, Tracked};
 use super::cuts::{Cuts, Reason};
 use super::guarded::{Guarded, Patience};
 use super::limits::{MAX_BUFFER, MAX_HEAD, MAX_HEADERS};
+use super::line_ends::Framing;
 use super::opening::{Unopened, open};
 use super::stream::Stream;
 use super::well_formed::malformed;
@@ -32,8 +33,8 @@ use super::well_formed::malformed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {
     Open,
-    /// Room is short: who has been idle for a while, or does not finish its request's head, should leave. The number
-    /// only makes each call a change.
+    /// The acceptor has no place for a new connection: connections that have been idle for a while, or do not finish a
+    /// request's head, should leave. The acceptor counts its calls, so that each is a change.
     Pressure(u64),
     /// Finish what is under way and leave.
     Draining,
@@ -92,9 +93,9 @@ pub async fn serve<A: Answering>(
     let patience = Patience { keep_alive: settings.keep_alive, least_rate: settings.least_rate };
     let guarded = Guarded::new(stream, activity.clone(), patience, cuts.clone());
     let service = service_fn(|mut request: Request<Incoming>| {
-        let judged = activity.request(body_length(&request));
-        let malformed = malformed(&request, judged.bare_line_feed);
-        let last = judged.last || malformed.is_some();
+        let bare_line_feed = activity.request(framing(&request));
+        let malformed = malformed(&request, bare_line_feed);
+        let last = malformed.is_some();
         if let Some(malformed) = malformed {
             request.extensions_mut().insert(malformed);
         }
@@ -152,10 +153,10 @@ pub async fn serve<A: Answering>(
     }
 }
 
-/// How long the request's body is, when its head says so.
-fn body_length(request: &Request<Incoming>) -> Option<u64> {
+/// hyper takes a body to be chunked whenever there is such a header, and knows the length of every other.
+fn framing(request: &Request<Incoming>) -> Framing {
     if request.headers().contains_key(header::TRANSFER_ENCODING) {
-        return None;
+        return Framing::Chunked;
     }
-    request.body().size_hint().exact()
+    Framing::Length(request.body().size_hint().lower())
 }

@@ -17,7 +17,7 @@ use tokio::time::{Sleep, sleep_until};
 use super::activity::{Activity, Phase};
 use super::cuts::{Cuts, Reason};
 use super::limits::HEAD_PATIENCE;
-use super::pace::Pace;
+use super::taking_rate::TakingRate;
 
 /// What differs between listeners.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub struct Guarded<S> {
     keep_alive: Duration,
     read_timer: Timer,
     write_timer: Timer,
-    pace: Pace,
+    taking_rate: TakingRate,
     cuts: Cuts,
 }
 
@@ -45,7 +45,7 @@ impl<S> Guarded<S> {
             keep_alive: patience.keep_alive,
             read_timer: Timer::default(),
             write_timer: Timer::default(),
-            pace: Pace::new(patience.least_rate),
+            taking_rate: TakingRate::new(patience.least_rate),
             cuts,
         }
     }
@@ -69,12 +69,12 @@ impl<S> Guarded<S> {
     ) -> Poll<io::Result<T>> {
         let now = Instant::now();
         if let Poll::Ready(written) = written {
-            self.pace.took(written.as_ref().map_or(0, taken), now);
+            self.taking_rate.took(written.as_ref().map_or(0, taken), now);
             return Poll::Ready(written);
         }
         let mut at = now;
         loop {
-            match self.pace.waits(at) {
+            match self.taking_rate.waits(at) {
                 Err(reason) => {
                     self.cuts.count(reason);
                     return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
@@ -232,7 +232,7 @@ mod tests {
         guarded.write_all(b"full").await.expect("fits");
         // Most of the patience is over already.
         let since = std::time::Instant::now().checked_sub(WRITE_PATIENCE - KEEP_ALIVE).expect("an uptime");
-        guarded.pace.waits(since).expect("patience");
+        guarded.taking_rate.waits(since).expect("patience");
         let error = guarded.write_all(b"more").await.expect_err("nobody reads");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         assert_eq!(guarded.cuts.counted(Reason::Unread), 1);

@@ -17,9 +17,10 @@ pub const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(30);
 pub const WRITE_PATIENCE: Duration = Duration::from_secs(120);
 /// The least rate at which a client takes its answers is judged over so much waiting for it.
 pub const RATE_WINDOW: Duration = Duration::from_secs(120);
-/// Bytes a second. A slower client holds its connection, and what it reads from being given back, for too little.
+/// Bytes a second. A slower client would keep its connection and its content for too long.
 pub const LEAST_RATE: u64 = 16 * 1024;
-/// How long a full house waits before connections are asked to leave: idle ones, and heads that do not come to an end.
+/// A new connection waits so long for a place before the acceptor asks others to leave: connections that are idle, and
+/// those whose head does not come to an end.
 pub const PRESSURE_AFTER: Duration = Duration::from_millis(50);
 pub const PRESSURE_IDLE: Duration = Duration::from_secs(1);
 pub const PRESSURE_HEAD: Duration = Duration::from_secs(3);

@@ -2,6 +2,8 @@
 //! not, and then the two disagree about where a request ends. The bytes are watched as they are read, so that a head
 //! with such a line is known before it is answered.
 
+use super::chunks::Chunks;
+
 /// Follows a connection's bytes from head to body to head.
 #[derive(Debug)]
 pub struct LineEnds {
@@ -18,25 +20,22 @@ enum At {
         in_line: bool,
         in_head: bool,
     },
-    /// Behind a head whose request is not known yet; so many bytes came since.
-    Behind {
-        bytes: u64,
-    },
+    /// Behind a head that hyper has not given yet, and the bytes since. They are few: hyper reads no more than its buffer
+    /// holds before it gives the head.
+    Behind(Vec<u8>),
     Body {
         left: u64,
     },
-    /// Where the next head begins is not known.
-    Lost,
+    Chunked(Chunks),
 }
 
 const START: At = At::Head { before: 0, in_line: false, in_head: false };
 
-/// What is to be said of a head.
+/// How a request's head says where its body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Judged {
-    pub bare_line_feed: bool,
-    /// The bytes behind this request can no longer be followed: the connection must end with it.
-    pub last: bool,
+pub enum Framing {
+    Length(u64),
+    Chunked,
 }
 
 impl Default for LineEnds {
@@ -48,22 +47,26 @@ impl Default for LineEnds {
 impl LineEnds {
     pub fn read(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
-            match &mut self.at {
-                At::Lost => return,
-                At::Behind { bytes: seen } => {
-                    *seen += bytes.len() as u64;
+            bytes = match &mut self.at {
+                At::Head { .. } => self.head(bytes),
+                At::Behind(since) => {
+                    since.extend_from_slice(bytes);
                     return;
                 }
                 At::Body { left } => {
                     let now = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                     *left -= now as u64;
-                    bytes = &bytes[now..];
                     if *left == 0 {
                         self.at = START;
                     }
+                    &bytes[now..]
                 }
-                At::Head { .. } => bytes = self.head(bytes),
-            }
+                At::Chunked(chunks) => {
+                    let Some(behind) = chunks.read(bytes) else { return };
+                    self.at = START;
+                    behind
+                }
+            };
         }
     }
 
@@ -74,7 +77,7 @@ impl LineEnds {
             if byte == b'\n' {
                 self.bare |= *before != b'\r';
                 if !*in_line && *in_head {
-                    self.at = At::Behind { bytes: 0 };
+                    self.at = At::Behind(Vec::new());
                     return &bytes[at + 1..];
                 }
                 *in_line = false;
@@ -86,40 +89,49 @@ impl LineEnds {
         &[]
     }
 
-    /// A head was parsed, and this many bytes of body follow it; None when only the body itself tells.
-    pub fn request(&mut self, length: Option<u64>) -> Judged {
-        let bare_line_feed = std::mem::take(&mut self.bare);
-        self.at = match (&self.at, length) {
-            (At::Behind { bytes }, Some(length)) if *bytes < length => At::Body { left: length - bytes },
-            (At::Behind { bytes }, Some(length)) if *bytes == length => START,
-            _ => At::Lost,
+    /// hyper gives the request of a head; its body is framed so. True when a line of the head ends in a bare line feed.
+    pub fn request(&mut self, framing: Framing) -> bool {
+        let next = match framing {
+            Framing::Length(0) => START,
+            Framing::Length(left) => At::Body { left },
+            Framing::Chunked => At::Chunked(Chunks::default()),
         };
-        Judged { bare_line_feed, last: bare_line_feed || matches!(self.at, At::Lost) }
+        let bare = std::mem::take(&mut self.bare);
+        let At::Behind(since) = std::mem::replace(&mut self.at, next) else {
+            // hyper found the end of a head elsewhere. What its lines end in is not known, so it is refused.
+            return true;
+        };
+        self.read(&since);
+        bare
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::Framing::{Chunked, Length};
     use super::*;
 
-    const FINE: Judged = Judged { bare_line_feed: false, last: false };
-    const BARE: Judged = Judged { bare_line_feed: true, last: true };
-    const LAST: Judged = Judged { bare_line_feed: false, last: true };
-
-    /// Whole, and byte by byte.
-    fn judged(head: &str, length: Option<u64>) -> Judged {
+    /// Whole, and byte by byte; all requests after all bytes, and each as soon as its head has come.
+    fn judged(bytes: &str, requests: &[Framing]) -> Vec<bool> {
         let (mut whole, mut slow) = (LineEnds::default(), LineEnds::default());
-        whole.read(head.as_bytes());
-        head.bytes().for_each(|byte| slow.read(&[byte]));
-        let judged = whole.request(length);
-        assert_eq!(slow.request(length), judged, "{head:?}");
+        whole.read(bytes.as_bytes());
+        let judged: Vec<_> = requests.iter().map(|framing| whole.request(*framing)).collect();
+        let (mut waiting, mut found) = (requests.iter(), Vec::new());
+        for byte in bytes.bytes() {
+            slow.read(&[byte]);
+            if matches!(slow.at, At::Behind(_)) {
+                found.extend(waiting.next().map(|framing| slow.request(*framing)));
+            }
+        }
+        assert_eq!(found, judged, "{bytes:?}");
         judged
     }
 
     #[test]
     fn lines_end_in_both_characters() {
-        assert_eq!(judged("GET / HTTP/1.1\r\nHost: a\r\n\r\n", Some(0)), FINE);
-        assert_eq!(judged("\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", Some(0)), FINE);
+        for head in ["GET / HTTP/1.1\r\nHost: a\r\n\r\n", "\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"] {
+            assert_eq!(judged(head, &[Length(0)]), [false], "{head:?}");
+        }
         for head in [
             "GET / HTTP/1.1\nHost: a\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: a\n\r\n",
@@ -127,29 +139,30 @@ mod tests {
             "GET / HTTP/1.1\nHost: a\n\n",
             "\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
         ] {
-            assert_eq!(judged(head, Some(0)), BARE, "{head:?}");
+            assert_eq!(judged(head, &[Length(0)]), [true], "{head:?}");
         }
     }
 
     #[test]
-    fn a_body_may_hold_what_it_likes_and_the_next_head_is_judged() {
-        let mut ends = LineEnds::default();
-        ends.read(b"PUT / HTTP/1.1\r\nHost: a\r\n\r\na\nb");
-        assert_eq!(ends.request(Some(5)), FINE);
-        ends.read(b"\nc");
-        ends.read(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-        assert_eq!(ends.request(Some(0)), FINE);
-        ends.read(b"PUT / HTTP/1.1\r\nHost: a\r\n\r\n");
-        assert_eq!(ends.request(Some(3)), FINE);
-        // The end of a body and a bad head in one reading.
-        ends.read(b"\n\n\nGET / HTTP/1.1\nHost: a\n\n");
-        assert_eq!(ends.request(Some(0)), BARE);
+    fn a_body_may_hold_any_bytes_and_the_next_head_is_judged() {
+        let (fine, bare) = ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\nHost: a\n\n");
+        for (body, framing) in [
+            ("", Length(0)),
+            ("a\nb\n\n", Length(5)),
+            (bare, Length(bare.len() as u64)),
+            ("0\r\n\r\n", Chunked),
+            ("4\r\na\n\n\n\r\n0\r\n\r\n", Chunked),
+        ] {
+            let bytes = format!("{fine}{body}{fine}{body}{bare}{body}{fine}");
+            let requests = [framing, framing, framing, Length(0)];
+            assert_eq!(judged(&bytes, &requests), [false, false, true, false], "{body:?}");
+        }
     }
 
     #[test]
-    fn what_cannot_be_followed_is_the_last_of_its_connection() {
-        let two = "GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\nHost: a\n\n";
-        assert_eq!(judged(two, Some(0)), LAST);
-        assert_eq!(judged("PUT / HTTP/1.1\r\nHost: a\r\n\r\n", None), LAST);
+    fn a_head_whose_end_was_not_seen_is_refused() {
+        let mut ends = LineEnds::default();
+        ends.read(b"GET / HTTP/1.1\r\n");
+        assert!(ends.request(Length(0)));
     }
 }

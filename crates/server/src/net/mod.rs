@@ -3,6 +3,7 @@
 mod accept;
 mod activity;
 mod body;
+mod chunks;
 mod connection;
 mod cuts;
 mod guarded;
@@ -10,8 +11,8 @@ mod lanes;
 mod limits;
 mod line_ends;
 mod opening;
-mod pace;
 mod stream;
+mod taking_rate;
 pub mod tls;
 mod well_formed;
 

@@ -46,20 +46,34 @@ fn each_is_refused_and_ends_its_connection() {
 }
 
 #[test]
-fn what_is_hidden_behind_a_request_is_not_answered() {
+fn what_is_hidden_behind_a_request_is_refused() {
     let server = Server::start(&mut in_memory());
-    let mut stream = connect(server.address("blob"));
-    let first = "GET /devstoreaccount1?comp=list HTTP/1.1\r\nHost: a\r\n\r\n";
-    stream
-        .write_all(format!("{first}GET /devstoreaccount1?comp=list HTTP/1.1\nHost: a\n\n").as_bytes())
-        .expect("sent");
-    let mut stream = BufReader::new(stream);
-    let answer = read(&mut stream, "GET");
-    assert_eq!(answer.header("connection"), Some("close"), "{answer:?}");
-    let mut rest = Vec::new();
-    // The bytes behind it are never read, which may end the connection with a reset.
-    let _ = stream.read_to_end(&mut rest);
-    assert!(rest.is_empty(), "{:?}", String::from_utf8_lossy(&rest));
+    let hidden = "GET /devstoreaccount1?comp=list HTTP/1.1\nHost: a\n\n";
+    for first in [
+        "GET /devstoreaccount1?comp=list HTTP/1.1\r\nHost: a\r\n\r\n",
+        "PUT /devstoreaccount1/c/b HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n\n\n",
+        "PUT /devstoreaccount1/c/b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\n\r\n0\r\n\r\n",
+    ] {
+        let mut stream = connect(server.address("blob"));
+        stream.write_all(format!("{first}{first}{hidden}{first}").as_bytes()).expect("sent");
+        let mut stream = BufReader::new(stream);
+        for _ in 0..2 {
+            let answer = read(&mut stream, "GET");
+            assert_eq!(answer.header("connection"), None, "{first:?}: {answer:?}");
+            assert!(!answer.body.contains("InvalidInput"), "{first:?}: {answer:?}");
+        }
+        let answer = read(&mut stream, "GET");
+        assert_eq!(
+            (answer.status, answer.header("connection")),
+            (400, Some("close")),
+            "{first:?}: {answer:?}"
+        );
+        assert!(answer.body.contains("InvalidInput"), "{first:?}: {answer:?}");
+        let mut rest = Vec::new();
+        // The bytes behind it are never read, which may end the connection with a reset.
+        let _ = stream.read_to_end(&mut rest);
+        assert!(rest.is_empty(), "{first:?}: {:?}", String::from_utf8_lossy(&rest));
+    }
 }
 
 #[test]

@@ -25,8 +25,8 @@ pub struct ListBlobs {
     /// The first name that may not be listed any more.
     pub end_before: Option<String>,
     pub max_results: usize,
-    /// What a page may take in memory; as much as there is of a page's own limit where nothing is said.
-    pub max_bytes: Option<usize>,
+    /// What each source of the page may take in memory.
+    pub max_bytes: usize,
     pub snapshots: bool,
     pub uncommitted: bool,
 }
@@ -58,9 +58,6 @@ pub struct BlobList {
     /// The moment at which leases are to be judged.
     pub now: Timestamp,
 }
-
-/// What one source may give a page at the most.
-const PAGE_BYTES: usize = 16 * 1024 * 1024;
 
 impl ListBlobs {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<BlobList> {
@@ -115,10 +112,6 @@ impl ListBlobs {
         Ok(found.len() < count)
     }
 
-    fn page_bytes(&self) -> usize {
-        self.max_bytes.unwrap_or(PAGE_BYTES).min(PAGE_BYTES)
-    }
-
     /// Names under `space`, which are the keys behind it.
     async fn source(&self, reader: &Reader, space: Key, kind: Kind) -> Answer<Source> {
         let limit = self.max_results + 1;
@@ -138,7 +131,7 @@ impl ListBlobs {
         if self.delimiter.is_empty() {
             let range = KeyRange::prefix(full(&self.prefix));
             let page =
-                reader.scan(Scan { after, limit, max_bytes: self.page_bytes(), ..Scan::of(range) }).await?;
+                reader.scan(Scan { after, limit, max_bytes: self.max_bytes, ..Scan::of(range) }).await?;
             more = page.more;
             source.candidates.reserve(page.items.len());
             for (key, entry) in page.items {
@@ -151,7 +144,7 @@ impl ListBlobs {
             }
         } else {
             let (prefix, delimiter) = (full(&self.prefix), Key::from(self.delimiter.clone()));
-            let scan = SkipScan { prefix, delimiter, after, limit, max_bytes: self.page_bytes() };
+            let scan = SkipScan { prefix, delimiter, after, limit, max_bytes: self.max_bytes };
             let page = reader.skip_scan(scan).await?;
             more = page.more;
             for item in page.items {
@@ -181,7 +174,7 @@ impl ListBlobs {
             self.start_from.as_deref().map(|name| Key::from([&space[..], &before(name)[..]].concat()));
         let range = KeyRange::prefix(full(&self.prefix));
         let limit = self.max_results + 1;
-        let scan = Scan { after: after.max(first), limit, max_bytes: self.page_bytes(), ..Scan::of(range) };
+        let scan = Scan { after: after.max(first), limit, max_bytes: self.max_bytes, ..Scan::of(range) };
         let page = reader.scan(scan).await?;
         let mut source = Source { kind: Kind::Snapshot, candidates: Vec::new(), horizon: None };
         let mut dead = DeadNames::of(reader, generation, &self.prefix).await?;

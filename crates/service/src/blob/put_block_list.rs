@@ -46,7 +46,7 @@ impl PutBlockList {
         // Some long lists at a time: each takes megabytes while it is put together.
         let is_long = blocks.len() > LONG;
         let blocks = Arc::new(blocks);
-        let _turn = if is_long { services.long_lists().acquire().await.ok() } else { None };
+        let _turn = if is_long { Some(services.long_lists().take().await?) } else { None };
         // A long manifest is written ahead from what one snapshot shows; the commit checks that nothing moved.
         let mut tries = 0;
         loop {
@@ -102,6 +102,46 @@ impl PutBlockList {
                 None if tries == 20 => return Err(ErrorCode::ServerBusy.into()),
                 None => tries += 1,
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lazuli_engine::{Engine, Host};
+    use lazuli_model::metadata::Metadata;
+    use lazuli_model::version::ApiVersion;
+
+    use super::*;
+    use crate::ServiceOptions;
+    use crate::blob::CreateContainer;
+    use crate::record::container::PublicAccess;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_long_list_is_refused_when_its_turn_does_not_come() {
+        let services = Services::new(Engine::memory(Host::test()), ServiceOptions::default());
+        let context = Context { account: "acct".into(), version: ApiVersion::NEWEST };
+        let container = CreateContainer {
+            container: "c".into(),
+            metadata: Metadata::default(),
+            public_access: PublicAccess::Private,
+            default_encryption_scope: None,
+            deny_encryption_scope_override: false,
+        };
+        container.execute(&services, &context).await.expect("a container");
+        let mut held = Vec::new();
+        for _ in 0..services.long_lists().free() {
+            held.push(services.long_lists().take().await.expect("a turn"));
+        }
+        for (count, code) in [(LONG + 1, ErrorCode::ServerBusy), (LONG, ErrorCode::InvalidBlockList)] {
+            let input = PutBlockList {
+                at: BlobAddress { container: "c".into(), blob: "b".into() },
+                preconditions: Preconditions::default(),
+                properties: BlobProperties::default(),
+                blocks: vec![(BlockSource::Latest, b"missing".to_vec()); count],
+            };
+            let refused = input.execute(&services, &context).await.expect_err("refused");
+            assert_eq!(refused.0.code, code, "{count} blocks");
         }
     }
 }

@@ -6,13 +6,13 @@ use crate::shared::by_name::ByName;
 use crate::shared::marker::Position;
 use crate::{Context, Services, key};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ListQueues {
     pub prefix: String,
     pub marker: Option<Position>,
     pub max_results: usize,
-    /// What a page may take in memory; as much as there is of a page's own limit where nothing is said.
-    pub max_bytes: Option<usize>,
+    /// What the page may take in memory.
+    pub max_bytes: usize,
 }
 
 #[derive(Clone, Debug)]

@@ -14,11 +14,9 @@ pub struct ByName<'a> {
     pub prefix: &'a str,
     pub marker: Option<&'a Position>,
     pub max_results: usize,
-    pub max_bytes: Option<usize>,
+    /// What the page may take in memory.
+    pub max_bytes: usize,
 }
-
-/// The most that a page takes in memory.
-const PAGE_BYTES: usize = 16 << 20;
 
 impl ByName<'_> {
     /// The names with their records, and where the next page begins.
@@ -29,8 +27,7 @@ impl ByName<'_> {
             _ => None,
         };
         let range = KeyRange::prefix(full(self.prefix));
-        let max_bytes = self.max_bytes.unwrap_or(PAGE_BYTES).min(PAGE_BYTES);
-        let scan = Scan { after, limit: self.max_results, max_bytes, ..Scan::of(range) };
+        let scan = Scan { after, limit: self.max_results, max_bytes: self.max_bytes, ..Scan::of(range) };
         let page = reader.scan(scan).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for (key, entry) in page.items {

@@ -18,7 +18,6 @@ use crate::{Context, Services};
 const ROWS: usize = 1024;
 /// One answer ends here at the latest, and the client goes on from there.
 const PATIENCE: Duration = Duration::from_secs(5);
-const PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// So many ranges that hold little are looked at in one go.
 const RANGES: usize = 16;
 
@@ -30,6 +29,8 @@ pub struct QueryEntities {
     /// The first keys to look at, as [`EntityPage::next`] named them.
     pub from: Option<(String, String)>,
     pub limits: KeyLimits,
+    /// A page ends with the entity that reaches so many bytes.
+    pub max_bytes: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -57,6 +58,7 @@ impl QueryEntities {
             top: self.top.min(PAGE_MAX),
             until: Instant::now() + PATIENCE,
             late: false,
+            max_bytes: self.max_bytes,
             bytes: 0,
             entities: Vec::new(),
         };
@@ -86,6 +88,7 @@ struct Page {
     top: usize,
     until: Instant,
     late: bool,
+    max_bytes: usize,
     bytes: usize,
     entities: Vec<Entity>,
 }
@@ -142,6 +145,6 @@ impl Page {
     }
 
     fn is_full(&self) -> bool {
-        self.entities.len() >= self.top || self.bytes >= PAGE_BYTES || self.late
+        self.entities.len() >= self.top || self.bytes >= self.max_bytes || self.late
     }
 }

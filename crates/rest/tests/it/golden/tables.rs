@@ -22,7 +22,10 @@ async fn ok(client: &Client, text: &str) -> Answer {
 
 /// A table of so many entities with one property, a hundred to a batch.
 async fn filled(count: usize, value: &str) -> Client {
-    let client = Client::new();
+    fill(Client::new(), count, value).await
+}
+
+async fn fill(client: Client, count: usize, value: &str) -> Client {
     ok(
         &client,
         &format!("POST /Tables\n{HOST}\ncontent-type: application/json\n\n{{\"TableName\":\"Many\"}}"),
@@ -49,12 +52,16 @@ async fn filled(count: usize, value: &str) -> Client {
 
 /// Every row of a query, page by page; no page is larger than one may be.
 async fn rows(client: &Client, query: &str) -> (Vec<String>, usize) {
+    rows_within(client, query, PAGE).await
+}
+
+async fn rows_within(client: &Client, query: &str, most: usize) -> (Vec<String>, usize) {
     let (mut rows, mut pages, mut from) = (Vec::new(), 0, String::new());
     loop {
         let request =
             format!("GET /Many()?{query}{from}\n{HOST}\naccept: application/json;odata=fullmetadata");
         let page = ok(client, &request).await;
-        assert!(page.body.len() <= PAGE, "a page of {}", page.body.len());
+        assert!(page.body.len() <= most, "a page of {}", page.body.len());
         let value: serde_json::Value = serde_json::from_slice(&page.body).unwrap();
         for entity in value["value"].as_array().unwrap() {
             rows.push(entity["RowKey"].as_str().unwrap().to_owned());
@@ -90,6 +97,15 @@ async fn a_page_ends_where_it_would_say_too_much() {
 async fn a_page_counts_what_it_shows_not_what_is_stored() {
     let client = filled(200, &"\\u0001".repeat(5_000)).await;
     assert_eq!(rows(&client, "$top=1000").await, (all(200), 2));
+}
+
+/// Each answer may take 64 KiB when there is no memory for more; together the pages show everything once.
+#[tokio::test]
+async fn pages_are_short_when_memory_is() {
+    let client = fill(Client::with_answer_memory(0), 200, &"x".repeat(2_000)).await;
+    let (found, pages) = rows_within(&client, "$top=1000", 64 * 1024).await;
+    assert_eq!(found, all(200));
+    assert!((8..=12).contains(&pages), "{pages}");
 }
 
 #[tokio::test]

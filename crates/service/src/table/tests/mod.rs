@@ -56,7 +56,8 @@ impl Bench {
     async fn query(&self, filter: &str, top: usize, from: Option<(String, String)>) -> EntityPage {
         let filter = (!filter.is_empty()).then(|| Filter::parse(filter).expect(filter));
         let limits = KeyLimits::default();
-        let input = QueryEntities { table: "people".to_owned(), filter, top, from, limits };
+        let input =
+            QueryEntities { table: "people".to_owned(), filter, top, from, limits, max_bytes: 4 << 20 };
         input.execute(&self.services, &self.context).await.expect("a page")
     }
 

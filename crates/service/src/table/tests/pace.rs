@@ -23,7 +23,14 @@ async fn turns<F: Future>(future: F) -> (F::Output, usize) {
 
 fn query(filter: &str) -> QueryEntities {
     let filter = Some(Filter::parse(filter).expect("a filter"));
-    QueryEntities { table: "people".to_owned(), filter, top: 1000, from: None, limits: KeyLimits::default() }
+    QueryEntities {
+        table: "people".to_owned(),
+        filter,
+        top: 1000,
+        from: None,
+        limits: KeyLimits::default(),
+        max_bytes: 4 << 20,
+    }
 }
 
 /// 200 entities of about 50 kB each, of which none is wanted.

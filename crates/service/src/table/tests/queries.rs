@@ -130,6 +130,7 @@ async fn a_sas_range_limits_silently() {
         top: 1000,
         from: None,
         limits: limits.clone(),
+        max_bytes: 4 << 20,
     };
     let page = input.execute(&bench.services, &bench.context).await.expect("a page");
     let rows: Vec<_> = page
@@ -192,6 +193,7 @@ async fn everything_nothing_and_a_page_of_none() {
         top: 0,
         from: None,
         limits: KeyLimits::default(),
+        max_bytes: 4 << 20,
     };
     let refused = missing.execute(&bench.services, &bench.context).await.expect_err("no table");
     assert_eq!(refused.0.code.name(), "TableNotFound");

@@ -105,6 +105,7 @@ async fn a_token_never_reaches_a_key_outside_of_its_range() {
                 top: 1 + dice.roll(30),
                 from,
                 limits: limits.clone(),
+                max_bytes: 4 << 20,
             };
             let page = input.execute(&bench.services, &bench.context).await.expect("a page");
             found.extend(page.entities.iter().map(|entity| {
@@ -143,6 +144,7 @@ async fn a_continuation_leads_to_no_key_outside() {
                     end_partition: Some("b".to_owned()),
                     ..KeyLimits::default()
                 },
+                max_bytes: 4 << 20,
             };
             let page = input.execute(&bench.services, &bench.context).await.expect("a page");
             assert!(page.entities.iter().all(|entity| entity.keys().expect("keys").0 == "b"), "{from:?}");

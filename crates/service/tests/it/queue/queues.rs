@@ -63,7 +63,7 @@ async fn lists_pages_in_order_of_names() {
         input.execute(&bench.services, &bench.context).await.expect("created");
     }
     let list = |prefix: &str, marker, max_results| {
-        let input = ListQueues { prefix: prefix.into(), marker, max_results, max_bytes: None };
+        let input = ListQueues { prefix: prefix.into(), marker, max_results, max_bytes: 1 << 20 };
         let bench = bench.clone();
         async move {
             let list = input.execute(&bench.services, &bench.context).await.expect("list");

@@ -7,7 +7,7 @@ use super::cuts::Reason;
 use super::limits::{RATE_WINDOW, WRITE_PATIENCE};
 
 #[derive(Debug)]
-pub struct Pace {
+pub struct TakingRate {
     /// What the client must have taken by the end of a window.
     least: u64,
     /// Taken in this window.
@@ -25,7 +25,7 @@ struct Wait {
     counted_from: Instant,
 }
 
-impl Pace {
+impl TakingRate {
     /// `rate` in bytes a second; zero sets no limit but that something is taken now and then.
     pub fn new(rate: u64) -> Self {
         let least = rate.saturating_mul(RATE_WINDOW.as_secs());
@@ -67,12 +67,12 @@ mod tests {
     /// A client that takes so much a second, until it is cut off or the time is over.
     fn download(bytes_a_second: usize, seconds: u64) -> Result<(), (Reason, u64)> {
         let start = Instant::now();
-        let mut pace = Pace::new(RATE);
+        let mut rate = TakingRate::new(RATE);
         for second in 0..seconds {
             let now = start + Duration::from_secs(second);
-            pace.waits(now).map_err(|reason| (reason, second))?;
+            rate.waits(now).map_err(|reason| (reason, second))?;
             if bytes_a_second > 0 {
-                pace.took(bytes_a_second, now + Duration::from_millis(999));
+                rate.took(bytes_a_second, now + Duration::from_millis(999));
             }
         }
         Ok(())
@@ -94,13 +94,13 @@ mod tests {
     #[test]
     fn a_client_that_turns_slow_is_cut_off_within_two_windows() {
         let start = Instant::now();
-        let mut pace = Pace::new(RATE);
-        pace.waits(start).expect("waits");
-        pace.took(1 << 30, start + Duration::from_secs(1));
+        let mut rate = TakingRate::new(RATE);
+        rate.waits(start).expect("waits");
+        rate.took(1 << 30, start + Duration::from_secs(1));
         let outcome = (1..400).find_map(|second| {
             let now = start + Duration::from_secs(second);
-            let refused = pace.waits(now).err();
-            pace.took(100, now + Duration::from_millis(999));
+            let refused = rate.waits(now).err();
+            rate.took(100, now + Duration::from_millis(999));
             refused.map(|reason| (reason, second))
         });
         let (reason, second) = outcome.expect("cut off");
@@ -116,21 +116,21 @@ mod tests {
     #[test]
     fn waiting_for_the_server_does_not_count() {
         let start = Instant::now();
-        let mut pace = Pace::new(RATE);
+        let mut rate = TakingRate::new(RATE);
         for hour in 0..100 {
             let now = start + Duration::from_secs(3600 * hour);
-            pace.waits(now).expect("waits");
-            pace.took(20_000, now + Duration::from_secs(1));
+            rate.waits(now).expect("waits");
+            rate.took(20_000, now + Duration::from_secs(1));
         }
     }
 
     #[test]
     fn without_a_least_rate_any_progress_is_enough() {
         let start = Instant::now();
-        let mut pace = Pace::new(0);
+        let mut rate = TakingRate::new(0);
         for second in 0..7200 {
-            pace.waits(start + Duration::from_secs(second)).expect("waits");
-            pace.took(1, start + Duration::from_secs(second) + Duration::from_millis(999));
+            rate.waits(start + Duration::from_secs(second)).expect("waits");
+            rate.took(1, start + Duration::from_secs(second) + Duration::from_millis(999));
         }
     }
 }
