@@ -40,17 +40,17 @@ const FAILED: &str = "merging tables failed";
 pub(crate) type Tick = Box<dyn Fn() + Send>;
 
 /// With this strategy fjall merges nothing by itself: no level is ever full.
-pub(super) fn never() -> Leveled {
+pub(super) fn no_merges() -> Leveled {
     Leveled::default().with_l0_threshold(u8::MAX).with_table_target_size(1 << 40)
 }
 
-fn usual() -> Leveled {
+fn leveled() -> Leveled {
     Leveled::default().with_table_target_size(TABLE)
 }
 
-/// Also what is only one table on top of others.
-fn eager() -> Leveled {
-    usual().with_l0_threshold(1)
+/// Merges a single new table as well.
+fn leveled_from_one_table() -> Leveled {
+    leveled().with_l0_threshold(1)
 }
 
 #[derive(Default)]
@@ -174,7 +174,7 @@ impl Worker {
         self.wait_for_flushes();
         let mut merged = Merged::All;
         for keyspace in self.spaces.all() {
-            if let Merged::NoRoom = self.merge(keyspace, &usual())? {
+            if let Merged::NoRoom = self.merge(keyspace, &leveled())? {
                 merged = Merged::NoRoom;
             }
         }
@@ -221,7 +221,7 @@ impl Worker {
                 self.one(keyspace, merge, || keyspace.tree.major_compact(TABLE, self.spaces.oldest_read()))?;
             } else {
                 // A large store: a part at a time.
-                self.merge(keyspace, &eager())?;
+                self.merge(keyspace, &leveled_from_one_table())?;
             }
         }
         (self.tick)();

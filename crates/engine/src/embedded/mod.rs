@@ -117,7 +117,7 @@ impl Spaces {
                     // A merge holds the blocks that it read until the table that it writes is full, by the length of its
                     // file: with compression, of any amount of memory (decision 0015).
                     .data_block_compression_policy(CompressionPolicy::disabled())
-                    .compaction_strategy(Arc::new(merging::never()))
+                    .compaction_strategy(Arc::new(merging::no_merges()))
                     .filter_block_pinning_policy(PinningPolicy::all(true))
                     .index_block_pinning_policy(PinningPolicy::all(true))
             }

@@ -87,7 +87,7 @@ fn samples_left(spaces: &Spaces, space: &Keyspace) -> Result<(), fjall::LsmError
     Ok(())
 }
 
-/// Walks to each sample that nobody has looked at. True when none is left.
+/// Walks to each sample that the survey has not visited. True when none is left.
 fn round(spaces: &Spaces, snapshot: &Snapshot) -> Result<bool, EngineError> {
     let Snapshot::Embedded(snapshot) = snapshot else { return Ok(true) };
     let voids = &spaces.voids;
