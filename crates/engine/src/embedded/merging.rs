@@ -9,11 +9,13 @@
 //! last level, where deleted keys end.
 
 mod sizes;
+#[cfg(test)]
+mod tests;
 
 use super::{Spaces, TABLE, background};
 use crate::space::{Merge, Needs, Space};
 use fjall::compaction::Leveled;
-use fjall::{AbstractTree, Keyspace, LsmError};
+use fjall::{AbstractTree, Keyspace, KeyspaceCreateOptions, LsmError};
 use parking_lot::{Condvar, Mutex};
 use rustix::io::Errno;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -269,9 +271,13 @@ fn rotate(keyspace: &Keyspace) -> Result<(), LsmError> {
     }
 }
 
-/// What a failed merge left: tables with a number from then on that are in no list. Nothing else makes tables while the
-/// lock is held.
+/// Removes what a failed merge of ours left: tables numbered from `first` on that are in no list. A flush lists its table
+/// before it lets go of the lock. fjall's own merges hold no lock while they write, so where fjall merges as well the
+/// files stay: the next opening removes them.
 fn remove_unfinished(keyspace: &Keyspace, first: u64) {
+    if !we_alone_merge(keyspace) {
+        return;
+    }
     let _lock = keyspace.tree.get_flush_lock();
     let listed: Vec<u64> = keyspace.tree.current_version().iter_tables().map(|table| table.id()).collect();
     let Ok(entries) = std::fs::read_dir(keyspace.path().join("tables")) else { return };
@@ -281,6 +287,12 @@ fn remove_unfinished(keyspace: &Keyspace, first: u64) {
             let _ = std::fs::remove_file(entry.path());
         }
     }
+}
+
+/// fjall writes a keyspace's strategy down when it makes the keyspace, and keeps to it.
+fn we_alone_merge(keyspace: &Keyspace) -> bool {
+    let ours = KeyspaceCreateOptions::default().compaction_strategy(Arc::new(no_merges()));
+    keyspace.config.compaction_strategy.get_config() == ours.compaction_strategy.get_config()
 }
 
 /// For want of space or of descriptors.
