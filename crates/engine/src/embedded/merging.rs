@@ -34,6 +34,8 @@ const REST: u32 = 3;
 
 /// While space is low, so much is written for what goes before it is given back.
 const SHRINKING: u64 = 8 << 20;
+/// And so much in all, with what deletions write.
+const PROMISED: u64 = 16 << 20;
 
 const FAILED: &str = "merging tables failed";
 
@@ -60,7 +62,7 @@ pub(super) struct Merging {
     signal: Mutex<Signal>,
     wake: Condvar,
     under_way: Mutex<Option<Merge>>,
-    /// Written since space is low, or since the last giving back, by commits with which a little more went.
+    /// Written since space is low, or since the last giving back, by commits with which a little more went, or will go.
     shrunk: AtomicU64,
     failed: OnceLock<&'static str>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -78,7 +80,16 @@ impl Merging {
     }
 
     pub fn may_shrink(&self, bytes: u64) -> bool {
-        self.shrunk.fetch_add(bytes, Ordering::Relaxed) + bytes <= SHRINKING
+        self.take(bytes, SHRINKING)
+    }
+
+    pub fn may_promise(&self, bytes: u64) -> bool {
+        self.take(bytes, PROMISED)
+    }
+
+    fn take(&self, bytes: u64, most: u64) -> bool {
+        let more = |shrunk: u64| shrunk.checked_add(bytes).filter(|sum| *sum <= most);
+        self.shrunk.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
     }
 
     pub fn failed(&self) -> Option<&'static str> {

@@ -251,6 +251,10 @@ impl Embedded {
         self.merging.may_shrink(bytes)
     }
 
+    pub fn may_promise(&self, bytes: u64) -> bool {
+        self.merging.may_promise(bytes)
+    }
+
     pub fn failed(&self) -> Option<&'static str> {
         self.merging.failed()
     }

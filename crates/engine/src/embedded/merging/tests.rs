@@ -37,3 +37,13 @@ fn nothing_is_removed_where_fjall_merges_as_well() {
     assert!(!is_removed(Leveled::default()));
     assert!(!is_removed(leveled()));
 }
+
+#[test]
+fn deletions_have_room_left_when_overwrites_have_used_theirs() {
+    let merging = Merging::default();
+    assert!(merging.may_shrink(SHRINKING));
+    // What is refused takes nothing.
+    (0..100).for_each(|_| assert!(!merging.may_shrink(SHRINKING)));
+    assert!(merging.may_promise(PROMISED - SHRINKING));
+    assert!(!merging.may_promise(1), "until some is given back");
+}
