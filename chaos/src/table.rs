@@ -89,10 +89,18 @@ fn entity(partition: &str, row: &str) -> String {
 }
 
 pub fn create() -> Request {
+    create_named(TABLE)
+}
+
+pub fn create_named(table: &str) -> Request {
     signed("POST", "Tables", "")
         .header("Accept", JSON)
         .header("Content-Type", "application/json")
-        .body(format!("{{\"TableName\":\"{TABLE}\"}}"))
+        .body(format!("{{\"TableName\":\"{table}\"}}"))
+}
+
+pub fn delete_named(table: &str) -> Request {
+    signed("DELETE", &format!("Tables('{table}')"), "").header("Accept", JSON)
 }
 
 pub fn get(partition: &str, row: &str) -> Request {

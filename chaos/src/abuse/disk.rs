@@ -1,5 +1,6 @@
 //! A disk that runs full and is freed again. On a small file system of its own, where we may mount one.
 
+mod deletions;
 mod rows;
 
 use std::fs::File;

@@ -34,6 +34,7 @@ const TICK: &[u8] = b"\0t";
 #[derive(Clone)]
 pub struct Engine {
     inner: Arc<Inner>,
+    gives_back: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,7 +90,14 @@ impl Engine {
         core.extents.start_collector(Arc::new(move |copies| commit_copies(&waiting, copies)));
         let waiting = queue.clone();
         core.store.start_merging(Box::new(move || tick(&waiting)));
-        Self { inner: Arc::new(Inner { core, queue, fifo: Arc::default(), ended, committer }) }
+        let inner = Arc::new(Inner { core, queue, fifo: Arc::default(), ended, committer });
+        Self { inner, gives_back: false }
+    }
+
+    /// A handle for deletions: each of its commits gives space back, or writes a mark by which later ones do. They are
+    /// taken when little space is left, if they write little and no chunks.
+    pub fn giving_back(&self) -> Self {
+        Self { gives_back: true, ..self.clone() }
     }
 
     /// A snapshot of everything committed.
@@ -125,9 +133,10 @@ impl Engine {
         let Some(seen) = core.extents.space().map(Space::seen).filter(Seen::is_low) else { return Ok(()) };
         core.store.make_room();
         let taken = !seen.is_full()
-            && match balance(txn, &core.published.get(), &core.extents)? {
+            && match balance(txn, &core.published.get(), &core.extents, self.gives_back)? {
                 Balance::Grows => false,
                 Balance::Shrinks(bytes) => core.store.may_shrink(bytes),
+                Balance::Promises(bytes) => core.store.may_promise(bytes),
                 Balance::GivesBack => true,
             };
         if taken { Ok(()) } else { Err(EngineError::OutOfSpace) }

@@ -19,7 +19,8 @@ const SLACK: u64 = 4 << 20;
 pub(crate) struct Needs {
     /// What is in memory, and becomes tables.
     pub flush: u64,
-    /// It does so soon. Else a delete finds room in the log at least, when somebody else's files took the rest.
+    /// True when a memtable is sealed or nearly full. Otherwise a delete needs room in the log only, even if files of
+    /// other programs took the rest.
     pub flushes_soon: bool,
     /// The largest merge to come.
     pub merge: u64,

@@ -121,6 +121,14 @@ impl Store {
         }
     }
 
+    /// The same for what a deletion writes: some is left for it when other commits have used up theirs.
+    pub fn may_promise(&self, bytes: u64) -> bool {
+        match self {
+            Self::Memory(_) => true,
+            Self::Embedded(embedded) => embedded.may_promise(bytes),
+        }
+    }
+
     /// Why nothing more may be written.
     pub fn failed(&self) -> Option<&'static str> {
         match self {

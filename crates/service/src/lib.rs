@@ -59,12 +59,12 @@ impl Default for ServiceOptions {
     }
 }
 
-/// The services over one engine. Cheap to clone.
+/// The services over one engine: what all handles share, and the engine's handle that this one commits with. Cheap to
+/// clone.
 #[derive(Clone)]
-pub struct Services(Arc<Inner>);
+pub struct Services(Arc<Inner>, Engine);
 
 struct Inner {
-    engine: Engine,
     options: ServiceOptions,
     budget: budget::Budget,
     outgoing: outgoing::Outgoing,
@@ -80,8 +80,7 @@ impl Services {
     pub fn new(engine: Engine, options: ServiceOptions) -> Self {
         let budget = budget::Budget::new(options.upload_memory);
         let outgoing = outgoing::Outgoing::new(options.answer_memory);
-        Self(Arc::new(Inner {
-            engine,
+        let inner = Inner {
             options,
             budget,
             outgoing,
@@ -91,11 +90,17 @@ impl Services {
             long_lists: turns::Turns::new(LONG_LISTS, LONG_LISTS_PATIENCE),
             upkeep: upkeep::Counters::default(),
             hands: queue::Hands::default(),
-        }))
+        };
+        Self(Arc::new(inner), engine)
     }
 
     pub fn engine(&self) -> &Engine {
-        &self.0.engine
+        &self.1
+    }
+
+    /// For work that gives back what is dead: see [`Engine::giving_back`].
+    pub(crate) fn giving_back(&self) -> Self {
+        Self(self.0.clone(), self.1.giving_back())
     }
 
     pub fn options(&self) -> &ServiceOptions {

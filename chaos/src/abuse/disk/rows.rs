@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::Disk;
+use super::{Disk, deletions};
 use crate::Trial;
 use crate::abuse::prepare;
 use crate::blob;
@@ -23,6 +23,8 @@ const TEXT: usize = 6 << 10;
 const MOST: u64 = 20_000;
 const RESTARTS: usize = 3;
 const DELETED_BETWEEN: usize = 100;
+/// So long before the overwriting ends, containers, queues, tables and snapshots are deleted.
+const DELETING: Duration = Duration::from_secs(3);
 /// In which deletions must have made room.
 const RECOVERY: Duration = Duration::from_secs(30);
 
@@ -196,6 +198,7 @@ pub async fn run(options: &Options) -> Trial<String> {
     let mut server = launch.start()?;
     prepare(&server).await?;
     Client::new(server.table).must(&table::create()).await?.expect(201, "Create Table")?;
+    deletions::prepare(&server.doors()).await?;
     let mut random = Random::new(options.seed);
     let kinds = [Kind::Blob, Kind::Entity].into_iter().cycle();
     let owner = |(number, kind)| Owner { number, kind, stored: BTreeMap::new(), random: random.fork() };
@@ -206,7 +209,13 @@ pub async fn run(options: &Options) -> Trial<String> {
     let filled = count(&owners);
     verify(&owners, &mut server, "full").await?;
     let end = Instant::now() + Duration::from_secs(if options.long { 120 } else { 10 });
-    let mut owners = each(owners, |owner| owner.overwrite(doors, end)).await?;
+    let overwriting = each(owners, |owner| owner.overwrite(doors, end));
+    let deleting = async {
+        tokio::time::sleep_until((end - DELETING).into()).await;
+        full(&Client::new(doors.blob).must(&blob::put("more", blob::content(1, BLOB))).await?)?;
+        deletions::run(&doors).await
+    };
+    let (mut owners, ()) = tokio::try_join!(overwriting, deleting)?;
     verify(&owners, &mut server, "overwritten").await?;
 
     for turn in 0..RESTARTS {

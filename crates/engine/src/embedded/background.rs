@@ -1,7 +1,7 @@
-//! What nobody waits for gives way to what somebody waits for.
+//! Background threads run at a lower priority than threads that serve commits.
 //!
-//! Flushing and merging tables, and freeing memory, take a processor for tenths of a second at a time. With as many
-//! processors as there are in a small machine, whoever commits would wait for its turn, and everybody with it.
+//! Flushing and merging tables, and freeing memory, take a processor for tenths of a second at a time. On a machine with
+//! few processors the committer would wait for its turn, and every client's commit with it.
 
 /// So much less than others; about a tenth of a processor that all want, so that it goes on under any load.
 #[cfg(target_os = "linux")]
@@ -28,8 +28,8 @@ pub(super) fn spawn(
     })
 }
 
-/// Runs this here and now, but all threads that it starts give way to others. Nobody may raise the priority of a
-/// thread again, so this one cannot lower its own.
+/// Runs this here and now, but all threads that it starts give way to others. A process without privileges
+/// cannot raise the priority of a thread again, so this one cannot lower its own.
 pub(super) fn starting_threads<T: Send>(start: impl FnOnce() -> T + Send) -> std::io::Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, || {

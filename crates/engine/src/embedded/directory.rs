@@ -136,7 +136,7 @@ fn parents_of_missing(path: &Path) -> Vec<PathBuf> {
     parents
 }
 
-/// A directory above may belong to somebody else, who does not let us open it: then its names are in their hands.
+/// A directory above may belong to another user and not be readable; its owner syncs its entries.
 fn sync_above(dir: &Path) -> io::Result<()> {
     match sync(dir) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {

@@ -9,11 +9,13 @@
 //! last level, where deleted keys end.
 
 mod sizes;
+#[cfg(test)]
+mod tests;
 
 use super::{Spaces, TABLE, background};
 use crate::space::{Merge, Needs, Space};
 use fjall::compaction::Leveled;
-use fjall::{AbstractTree, Keyspace, LsmError};
+use fjall::{AbstractTree, Keyspace, KeyspaceCreateOptions, LsmError};
 use parking_lot::{Condvar, Mutex};
 use rustix::io::Errno;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +34,8 @@ const REST: u32 = 3;
 
 /// While space is low, so much is written for what goes before it is given back.
 const SHRINKING: u64 = 8 << 20;
+/// And so much in all, with what deletions write.
+const PROMISED: u64 = 16 << 20;
 
 const FAILED: &str = "merging tables failed";
 
@@ -40,17 +44,17 @@ const FAILED: &str = "merging tables failed";
 pub(crate) type Tick = Box<dyn Fn() + Send>;
 
 /// With this strategy fjall merges nothing by itself: no level is ever full.
-pub(super) fn never() -> Leveled {
+pub(super) fn no_merges() -> Leveled {
     Leveled::default().with_l0_threshold(u8::MAX).with_table_target_size(1 << 40)
 }
 
-fn usual() -> Leveled {
+fn leveled() -> Leveled {
     Leveled::default().with_table_target_size(TABLE)
 }
 
-/// Also what is only one table on top of others.
-fn eager() -> Leveled {
-    usual().with_l0_threshold(1)
+/// Merges a single new table as well.
+fn leveled_from_one_table() -> Leveled {
+    leveled().with_l0_threshold(1)
 }
 
 #[derive(Default)]
@@ -58,7 +62,7 @@ pub(super) struct Merging {
     signal: Mutex<Signal>,
     wake: Condvar,
     under_way: Mutex<Option<Merge>>,
-    /// Written since space is low, or since the last giving back, by commits with which a little more went.
+    /// Written since space is low, or since the last giving back, by commits with which a little more went, or will go.
     shrunk: AtomicU64,
     failed: OnceLock<&'static str>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -76,7 +80,16 @@ impl Merging {
     }
 
     pub fn may_shrink(&self, bytes: u64) -> bool {
-        self.shrunk.fetch_add(bytes, Ordering::Relaxed) + bytes <= SHRINKING
+        self.take(bytes, SHRINKING)
+    }
+
+    pub fn may_promise(&self, bytes: u64) -> bool {
+        self.take(bytes, PROMISED)
+    }
+
+    fn take(&self, bytes: u64, most: u64) -> bool {
+        let more = |shrunk: u64| shrunk.checked_add(bytes).filter(|sum| *sum <= most);
+        self.shrunk.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
     }
 
     pub fn failed(&self) -> Option<&'static str> {
@@ -174,7 +187,7 @@ impl Worker {
         self.wait_for_flushes();
         let mut merged = Merged::All;
         for keyspace in self.spaces.all() {
-            if let Merged::NoRoom = self.merge(keyspace, &usual())? {
+            if let Merged::NoRoom = self.merge(keyspace, &leveled())? {
                 merged = Merged::NoRoom;
             }
         }
@@ -221,7 +234,7 @@ impl Worker {
                 self.one(keyspace, merge, || keyspace.tree.major_compact(TABLE, self.spaces.oldest_read()))?;
             } else {
                 // A large store: a part at a time.
-                self.merge(keyspace, &eager())?;
+                self.merge(keyspace, &leveled_from_one_table())?;
             }
         }
         (self.tick)();
@@ -269,9 +282,13 @@ fn rotate(keyspace: &Keyspace) -> Result<(), LsmError> {
     }
 }
 
-/// What a failed merge left: tables with a number from then on that are in no list. Nothing else makes tables while the
-/// lock is held.
+/// Removes what a failed merge of ours left: tables numbered from `first` on that are in no list. A flush lists its table
+/// before it lets go of the lock. fjall's own merges hold no lock while they write, so where fjall merges as well the
+/// files stay: the next opening removes them.
 fn remove_unfinished(keyspace: &Keyspace, first: u64) {
+    if !we_alone_merge(keyspace) {
+        return;
+    }
     let _lock = keyspace.tree.get_flush_lock();
     let listed: Vec<u64> = keyspace.tree.current_version().iter_tables().map(|table| table.id()).collect();
     let Ok(entries) = std::fs::read_dir(keyspace.path().join("tables")) else { return };
@@ -281,6 +298,12 @@ fn remove_unfinished(keyspace: &Keyspace, first: u64) {
             let _ = std::fs::remove_file(entry.path());
         }
     }
+}
+
+/// fjall writes a keyspace's strategy down when it makes the keyspace, and keeps to it.
+fn we_alone_merge(keyspace: &Keyspace) -> bool {
+    let ours = KeyspaceCreateOptions::default().compaction_strategy(Arc::new(no_merges()));
+    keyspace.config.compaction_strategy.get_config() == ours.compaction_strategy.get_config()
 }
 
 /// For want of space or of descriptors.

@@ -117,7 +117,7 @@ impl Spaces {
                     // A merge holds the blocks that it read until the table that it writes is full, by the length of its
                     // file: with compression, of any amount of memory (decision 0015).
                     .data_block_compression_policy(CompressionPolicy::disabled())
-                    .compaction_strategy(Arc::new(merging::never()))
+                    .compaction_strategy(Arc::new(merging::no_merges()))
                     .filter_block_pinning_policy(PinningPolicy::all(true))
                     .index_block_pinning_policy(PinningPolicy::all(true))
             }
@@ -249,6 +249,10 @@ impl Embedded {
 
     pub fn may_shrink(&self, bytes: u64) -> bool {
         self.merging.may_shrink(bytes)
+    }
+
+    pub fn may_promise(&self, bytes: u64) -> bool {
+        self.merging.may_promise(bytes)
     }
 
     pub fn failed(&self) -> Option<&'static str> {

@@ -15,6 +15,8 @@ use std::time::Duration;
 /// Between two rounds: what is deleted meanwhile is looked at together.
 const ROUND: Duration = Duration::from_millis(50);
 const IDLE: Duration = Duration::from_secs(3_600);
+/// Between two rounds that fail.
+const LONGEST_REST: Duration = Duration::from_secs(60);
 /// A table with fewer deleted keys is not read for them.
 const FEW: u64 = 256;
 
@@ -51,13 +53,36 @@ fn run(spaces: &Spaces, published: &Published) {
         }
     }
     let mut patience = Duration::ZERO;
+    let mut rests = Rests::default();
     while !voids.wait(patience) {
-        // What the engine is stopped by, it is told by others.
         let done = round(spaces, &published.get());
+        let rest = rests.after(&done);
         patience = if done.is_ok_and(|done| done) { IDLE } else { ROUND };
-        if voids.pause(ROUND) {
+        if voids.pause(rest) {
             return;
         }
+    }
+}
+
+/// How long the survey rests after a round. While its reads fail, each rest is twice as long as the one before; the
+/// samples stay, and clients' walks read deleted keys meanwhile.
+#[derive(Default)]
+struct Rests {
+    failed: u32,
+}
+
+impl Rests {
+    fn after(&mut self, round: &Result<bool, EngineError>) -> Duration {
+        match round {
+            Ok(_) => self.failed = 0,
+            Err(error) => {
+                if self.failed == 0 {
+                    tracing::warn!(%error, "deleted keys cannot be looked for now");
+                }
+                self.failed = self.failed.saturating_add(1);
+            }
+        }
+        ROUND.saturating_mul(1 << self.failed.min(20)).min(LONGEST_REST)
     }
 }
 
@@ -87,7 +112,7 @@ fn samples_left(spaces: &Spaces, space: &Keyspace) -> Result<(), fjall::LsmError
     Ok(())
 }
 
-/// Walks to each sample that nobody has looked at. True when none is left.
+/// Walks to each sample that the survey has not visited. True when none is left.
 fn round(spaces: &Spaces, snapshot: &Snapshot) -> Result<bool, EngineError> {
     let Snapshot::Embedded(snapshot) = snapshot else { return Ok(true) };
     let voids = &spaces.voids;
@@ -122,4 +147,19 @@ fn gap_around(snapshot: &EmbeddedSnapshot, key: &Key) -> Result<KeyRange, Engine
         start = successor(&key)
     })?;
     Ok(KeyRange { start, end })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lasting_failure_is_tried_ever_more_seldom() {
+        let mut rests = Rests::default();
+        assert_eq!(rests.after(&Ok(false)), ROUND);
+        let failing: Vec<Duration> = (0..40).map(|_| rests.after(&Err(EngineError::Unknown))).collect();
+        assert_eq!(failing[..3], [ROUND * 2, ROUND * 4, ROUND * 8]);
+        assert_eq!(failing[11..], [LONGEST_REST; 29]);
+        assert_eq!(rests.after(&Ok(true)), ROUND, "reads work again");
+    }
 }

@@ -51,6 +51,18 @@ struct State {
     /// Every put of a commit behind `floor`, up to the last one shown.
     puts: VecDeque<(u64, Key)>,
     floor: u64,
+    /// How many puts there have been in all.
+    puts_ever: u64,
+}
+
+/// Of a gap that a walk found.
+enum Judged {
+    /// Too few deleted keys are known in it.
+    Little,
+    /// A put may lie in it that the walk could not see: it is walked again another time.
+    Changed,
+    /// Worth remembering, if none of the puts after so many lies in it.
+    Worth { puts: u64 },
 }
 
 /// Nothing from its first key up to `end` is alive, in any snapshot from `since` on.
@@ -138,7 +150,16 @@ impl Voids {
     /// A walk in the snapshot `seq` found nothing alive here. False when that may have changed since.
     pub fn found_empty(&self, range: KeyRange, seq: u64) -> bool {
         let KeyRange { start, end: Some(end) } = range else { return true };
-        start >= end || self.state.write().found_empty(start, end, seq)
+        if start >= end {
+            return true;
+        }
+        // Commits and walks wait for the write lock: it is taken only for what will be remembered.
+        let judged = self.state.read().judge(&start, &end, seq);
+        match judged {
+            Judged::Little => true,
+            Judged::Changed => false,
+            Judged::Worth { puts } => self.state.write().remember(start, end, seq, puts),
+        }
     }
 
     /// The survey has been here, and found too little to remember.
@@ -184,6 +205,7 @@ impl Voids {
 impl State {
     fn put(&mut self, seq: u64, key: &Key) {
         self.puts.push_back((seq, key.clone()));
+        self.puts_ever += 1;
         if self.puts.len() > MOST_PUTS
             && let Some((seq, _)) = self.puts.pop_front()
         {
@@ -224,25 +246,50 @@ impl State {
         }
     }
 
-    fn found_empty(&mut self, mut start: Key, mut end: Key, mut since: u64) -> bool {
-        let found = |key: &Key| start <= *key && *key < end;
-        // A put that the walk could not see: it is walked again another time.
-        if since < self.floor || self.puts.iter().any(|(seq, key)| *seq > since && found(key)) {
+    fn judge(&self, start: &Key, end: &Key, since: u64) -> Judged {
+        if !self.is_worth(start, end) {
+            return Judged::Little;
+        }
+        match self.is_still_empty(start, end, since, self.puts.len()) {
+            true => Judged::Worth { puts: self.puts_ever },
+            false => Judged::Changed,
+        }
+    }
+
+    /// With enough samples in it, or beside a void that it makes longer.
+    fn is_worth(&self, start: &Key, end: &Key) -> bool {
+        let samples = self.samples.range::<Key, _>((Bound::Included(start), Bound::Excluded(end)));
+        let met = || self.voids.range::<Key, _>((Bound::Included(start), Bound::Included(end)));
+        samples.take(WORTH).count() == WORTH || self.void_up_to(start).is_some() || met().next().is_some()
+    }
+
+    /// The void that begins before this key and reaches it.
+    fn void_up_to(&self, key: &Key) -> Option<&Key> {
+        let before = self.voids.range::<Key, _>(..key).next_back();
+        before.filter(|(_, void)| void.end >= *key).map(|(start, _)| start)
+    }
+
+    /// Whether no put behind `since` lies here, of the last so many. The newest is at the back.
+    fn is_still_empty(&self, start: &Key, end: &Key, since: u64, newest: usize) -> bool {
+        let mut unseen = self.puts.iter().rev().take(newest).take_while(|(seq, _)| *seq > since);
+        since >= self.floor && !unseen.any(|(_, key)| start <= key && key < end)
+    }
+
+    /// False when one of the puts after the first `puts` lies here.
+    fn remember(&mut self, mut start: Key, mut end: Key, mut since: u64, puts: u64) -> bool {
+        let newest = usize::try_from(self.puts_ever - puts).unwrap_or(usize::MAX);
+        if !self.is_still_empty(&start, &end, since, newest) {
             return false;
         }
         let samples = self.samples.range::<Key, _>((Bound::Included(&start), Bound::Excluded(&end)));
         let samples: Vec<Key> = samples.map(|(sample, _)| sample.clone()).collect();
         // What it meets at its ends grows; what lies within is a part of it.
-        let before = self.voids.range::<Key, _>(..&start).next_back().filter(|(_, void)| void.end >= start);
-        let first = before.map_or_else(|| start.clone(), |(first, _)| first.clone());
+        let first = self.void_up_to(&start).unwrap_or(&start).clone();
         let met: Vec<Key> = self
             .voids
             .range::<Key, _>((Bound::Included(&first), Bound::Included(&end)))
             .map(|(start, _)| start.clone())
             .collect();
-        if samples.len() < WORTH && met.is_empty() {
-            return true;
-        }
         for sample in &samples {
             self.samples.remove(sample);
         }

@@ -10,7 +10,7 @@ use fjall::{Keyspace, Readable};
 
 enum Walked {
     Stopped,
-    /// To the end; the key to go on at, when somebody asked for one.
+    /// To the end; the key that `visit` asked to seek to, if any.
     Through(Option<Key>),
 }
 

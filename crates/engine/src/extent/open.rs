@@ -46,8 +46,8 @@ impl FileExtents {
         Ok(())
     }
 
-    /// Only what is synced can be closed, and no more than some files may be open. Nobody writes to these any more, and
-    /// the commits that want their bytes would sync them a moment later.
+    /// Only synced files can be closed. No lane writes to these any more, and the commits that publish their chunks
+    /// would sync them a moment later.
     fn sync_left(&self) -> Result<(), EngineError> {
         let left = self.table.lock().left_unsynced();
         left.into_iter().try_for_each(|(file, ticket)| self.sync_file(&file, ticket))

@@ -38,6 +38,7 @@ impl DeleteBlob {
         let input = &self;
         services
             .engine()
+            .giving_back()
             .run(services.deadline(), |reader| async move {
                 match input.snapshot {
                     Some(snapshot) => input.delete_snapshot(&reader, context, snapshot).await,

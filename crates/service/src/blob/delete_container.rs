@@ -19,6 +19,7 @@ impl DeleteContainer {
         let input = &self;
         services
             .engine()
+            .giving_back()
             .run(services.deadline(), |reader| async move {
                 let now = store::now(&reader);
                 let found = store::find_container(&reader, &context.account, &input.container).await?;

@@ -17,6 +17,7 @@ impl ClearMessages {
         let input = &self;
         let ended = services
             .engine()
+            .giving_back()
             .run(services.deadline(), |reader| async move {
                 let mut queue = stored::queue(&reader, &context.account, &input.queue).await?;
                 let ended = queue.messages;

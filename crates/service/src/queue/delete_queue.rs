@@ -16,6 +16,7 @@ impl DeleteQueue {
         let input = &self;
         let ended = services
             .engine()
+            .giving_back()
             .run(services.deadline(), |reader| async move {
                 let queue = stored::queue(&reader, &context.account, &input.queue).await?;
                 let mut plan = Plan::new(queue.messages);

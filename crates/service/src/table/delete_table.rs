@@ -17,6 +17,7 @@ impl DeleteTable {
         let name = &self.table;
         services
             .engine()
+            .giving_back()
             .run(services.deadline(), |reader| async move {
                 // Recorded: it is the resource that is missing here, not the table.
                 let fields =

@@ -36,13 +36,14 @@ const WALK: Duration = Duration::from_secs(600);
 /// Sees to what a crash left. To be awaited once, before the first request is served. Opening does not depend on it:
 /// what fails here stays, and takes space.
 pub async fn recover(services: &Services) {
-    if let Err(fault) = orphans::give_up_all(services).await {
+    if let Err(fault) = orphans::give_up_all(&services.giving_back()).await {
         services.upkeep().pass_over("orphans", &fault);
     }
 }
 
 /// Sweeps until the engine stops. To be spawned once for an engine.
 pub async fn sweep_forever(services: Services) {
+    let services = services.giving_back();
     let mut walked = Instant::now();
     let mut round = Round::begin();
     while services.engine().is_stopped().is_none() {
@@ -69,7 +70,7 @@ pub async fn sweep_forever(services: Services) {
 
 /// The first pass of a round. Tells how many items were dealt with.
 pub async fn sweep(services: &Services) -> Answer<usize> {
-    Ok(Round::begin().pass(services).await?.found)
+    Ok(Round::begin().pass(&services.giving_back()).await?.found)
 }
 
 /// Where the sweeper has come in each kind of work. Deleted keys slow the scan that crosses them, so a pass begins where

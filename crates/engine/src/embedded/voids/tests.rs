@@ -102,9 +102,11 @@ async fn a_walk_does_not_read_what_was_deleted_long_ago() {
 #[derive(Clone, Debug)]
 enum Event {
     Commit(Vec<(u8, bool)>),
-    /// Walks a range in the snapshot of so many commits ago, and tells what it found after so many more.
+    /// Walks a range in the snapshot of so many commits ago, and tells what it found after so many more; what is told
+    /// may also be judged at once and remembered later.
     Walk {
         ago: u8,
+        judged: bool,
         from: u8,
         to: u8,
         reverse: bool,
@@ -117,8 +119,8 @@ fn event() -> impl Strategy<Value = Event> {
         1 => (0..60u8, 0..40u8).prop_map(|(from, len)| {
             Event::Commit((from..from.saturating_add(len).min(60)).map(|key| (key, false)).collect())
         }),
-        3 => (0..3u8, 0..60u8, 0..61u8, any::<bool>())
-            .prop_map(|(ago, from, to, reverse)| Event::Walk { ago, from, to, reverse }),
+        3 => (0..3u8, any::<bool>(), 0..60u8, 0..61u8, any::<bool>())
+            .prop_map(|(ago, judged, from, to, reverse)| Event::Walk { ago, judged, from, to, reverse }),
     ]
 }
 
@@ -151,6 +153,41 @@ fn walk(
     (read, gaps)
 }
 
+/// Commits and walks go on beside it.
+#[test]
+fn a_gap_with_few_samples_is_judged_without_the_write_lock() {
+    let voids = Voids::default();
+    let deletes: Vec<_> = (0..SAMPLE as u8).map(|number| (1, Write::Delete(small(number)))).collect();
+    voids.written(&deletes, 1..=1);
+    assert!(voids.sample_in(&KeyRange::prefix(&b"k"[..])).is_some(), "one sample");
+    let reading = voids.state.read();
+    std::thread::scope(|scope| {
+        let (done, judged) = std::sync::mpsc::channel();
+        let gap = KeyRange::new(small(0), small(60));
+        let voids = &voids;
+        scope.spawn(move || done.send(voids.found_empty(gap, 1)));
+        let judged = judged.recv_timeout(LONG);
+        drop(reading);
+        assert_eq!(judged, Ok(true));
+    });
+}
+
+#[test]
+fn a_gap_with_samples_is_remembered_unless_a_put_came() {
+    let deletes: Vec<_> = (0..60).map(|number| (1, Write::Delete(small(number)))).collect();
+    let gap = || KeyRange::new(small(0), small(60));
+    let voids = Voids::default();
+    voids.written(&deletes, 1..=1);
+    assert!(voids.found_empty(gap(), 1));
+    assert!(voids.stretch(gap(), 1, false).is_none(), "nothing is left to walk");
+
+    let voids = Voids::default();
+    voids.written(&deletes, 1..=1);
+    voids.written(&[(2, Write::Put(small(7), Key::new()))], 2..=2);
+    assert!(!voids.found_empty(gap(), 1));
+    assert!(voids.stretch(gap(), 2, false).is_some());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
@@ -159,7 +196,7 @@ proptest! {
         let voids = Voids::default();
         // What is alive after each commit.
         let mut history = vec![BTreeSet::new()];
-        let mut told: VecDeque<(u64, Vec<KeyRange>)> = VecDeque::new();
+        let mut told: VecDeque<(u64, Vec<(KeyRange, Option<Judged>)>)> = VecDeque::new();
         for event in events {
             match event {
                 Event::Commit(writes) => {
@@ -180,20 +217,34 @@ proptest! {
                     voids.written(&group, seq..=seq);
                     history.push(live);
                 }
-                Event::Walk { ago, from, to, reverse } => {
+                Event::Walk { ago, judged, from, to, reverse } => {
                     let seq = (history.len() - 1).saturating_sub(usize::from(ago));
                     let range = KeyRange::new(small(from), small(to.max(from)));
                     let (read, gaps) = walk(&voids, &history[seq], range.clone(), seq as u64, reverse);
                     let alive: BTreeSet<Key> =
                         history[seq].iter().filter(|key| range.contains(key)).cloned().collect();
                     prop_assert_eq!(read, alive);
-                    told.push_back((seq as u64, gaps));
+                    let judge = |gap: KeyRange| {
+                        let state = voids.state.read();
+                        let end = gap.end.as_ref().filter(|end| judged && gap.start < **end);
+                        let judged = end.map(|end| state.judge(&gap.start, end, seq as u64));
+                        (gap, judged)
+                    };
+                    told.push_back((seq as u64, gaps.into_iter().map(judge).collect()));
                 }
             }
             while told.len() > late {
                 let (seq, gaps) = told.pop_front().expect("not empty");
-                for gap in gaps {
-                    voids.found_empty(gap, seq);
+                for (gap, judged) in gaps {
+                    match (judged, &gap.end) {
+                        (Some(Judged::Worth { puts }), Some(end)) => {
+                            voids.state.write().remember(gap.start, end.clone(), seq, puts);
+                        }
+                        (Some(_), _) => {}
+                        (None, _) => {
+                            voids.found_empty(gap, seq);
+                        }
+                    }
                 }
             }
         }

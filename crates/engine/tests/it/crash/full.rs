@@ -35,8 +35,14 @@ async fn the_last_space_is_for_deletes() {
     };
     assert!(matches!(commit(&engine, overwrite).await, Err(EngineError::OutOfSpace)));
     assert_eq!(engine.is_stopped(), None);
+    // A mark for what is deleted later is a promise; much of it is not.
+    let mark = |plan: &mut Plan<()>| plan.put(Bytes::from("k/mark"), "dead".repeat(1_000));
+    assert!(matches!(commit(&engine, mark).await, Err(EngineError::OutOfSpace)));
+    commit(&engine.giving_back(), mark).await.unwrap();
+    let much = |plan: &mut Plan<()>| plan.put(Bytes::from("k/much"), "dead".repeat(20_000));
+    assert!(matches!(commit(&engine.giving_back(), much).await, Err(EngineError::OutOfSpace)));
     let found = script::read_all(&engine).await.unwrap();
-    let expected = ["c/04", "c/05", "k/a", "k/gone"].map(String::from);
+    let expected = ["c/04", "c/05", "k/a", "k/gone", "k/mark"].map(String::from);
     assert_eq!(found.into_keys().collect::<Vec<_>>(), expected);
 }
 
