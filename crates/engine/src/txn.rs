@@ -176,8 +176,10 @@ impl<T> Plan<T> {
         self.writes.push(Write::Put(key.into(), value.into()));
     }
 
+    /// The key is copied: one that a scan found is a slice of the block that it was read from, and would keep the whole
+    /// block in memory for as long as the engine remembers that the key was deleted.
     pub fn delete(&mut self, key: impl Into<Key>) {
-        self.writes.push(Write::Delete(key.into()));
+        self.writes.push(Write::Delete(Key::copy_from_slice(&key.into())));
     }
 }
 

@@ -1,14 +1,19 @@
 //! A request body: a stream of bytes, read once.
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::StreamExt;
 use lazuli_model::error::{ErrorCode, Failure};
 use parking_lot::Mutex;
+use tokio::time::{Instant, timeout};
 
+use crate::Services;
+use crate::budget::{Budget, Share};
 use crate::fault::{Answer, Fault};
+use crate::outgoing::held;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyError {
@@ -73,18 +78,20 @@ impl Body {
         self.stream.get_mut().next().await
     }
 
-    /// The whole body in memory; longer than `limit` is refused as too large.
-    pub async fn collect(mut self, limit: usize) -> Answer<Bytes> {
+    /// The whole body in memory; longer than `limit` is refused as too large. The bytes count in the memory for
+    /// documents until they are dropped.
+    pub async fn collect(mut self, limit: usize, services: &Services) -> Answer<Bytes> {
         if self.length.is_some_and(|length| length > limit as u64) {
             return Err(too_large(limit as u64));
         }
+        let mut memory = DocumentMemory::of(services);
         let mut first = Bytes::new();
         let mut rest: Vec<u8> = Vec::new();
-        while let Some(frame) = self.next().await {
-            let frame = frame?;
+        while let Some(frame) = memory.next(&mut self).await? {
             if first.len() + rest.len() + frame.len() > limit {
                 return Err(too_large(limit as u64));
             }
+            memory.grow(frame.len()).await?;
             if rest.is_empty() && first.is_empty() {
                 first = frame;
             } else {
@@ -94,8 +101,79 @@ impl Body {
                 rest.extend_from_slice(&frame);
             }
         }
-        Ok(if rest.is_empty() { first } else { rest.into() })
+        Ok(held(if rest.is_empty() { first } else { rest.into() }, memory.share))
     }
+}
+
+/// Up to here a document is not counted.
+const UNCOUNTED: usize = 16 * 1024;
+/// Memory is taken in steps of this as bytes come in: a sender that sends nothing holds nothing.
+const STEP: usize = 64 * 1024;
+/// How long a document waits for its first memory, and for more. One that holds memory while it waits for more gives up
+/// first, so that all cannot wait for each other.
+const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE_FOR_MORE: Duration = Duration::from_secs(5);
+/// After each step a sender has this long before it is asked whether it is a slow one.
+const GRACE: Duration = Duration::from_secs(3);
+/// While memory for documents is short, a sender that is slower than this, in bytes a second, gives its memory back.
+const LEAST_RATE: u64 = 16 * 1024;
+
+/// The part of the memory for documents that one of them has.
+struct DocumentMemory<'a> {
+    budget: &'a Budget,
+    share: Option<Share>,
+    received: usize,
+    /// When the last step was taken, and what had been received by then.
+    step: (Instant, usize),
+}
+
+impl<'a> DocumentMemory<'a> {
+    fn of(services: &'a Services) -> Self {
+        Self { budget: services.documents(), share: None, received: 0, step: (Instant::now(), 0) }
+    }
+
+    /// The next bytes of the body. A slow sender that holds memory which others want is given up.
+    async fn next(&self, body: &mut Body) -> Answer<Option<Bytes>> {
+        loop {
+            match timeout(Duration::from_secs(1), body.next()).await {
+                Ok(frame) => return Ok(frame.transpose()?),
+                Err(_) if self.share.is_some() && self.budget.is_short() && self.is_slow() => {
+                    return Err(BodyError::Idle.into());
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn is_slow(&self) -> bool {
+        let (at, before) = self.step;
+        let received = (self.received - before) as u64;
+        at.elapsed() > GRACE && received < at.elapsed().as_secs() * LEAST_RATE
+    }
+
+    async fn grow(&mut self, by: usize) -> Answer<()> {
+        self.received += by;
+        let held = self.share.as_ref().map_or(UNCOUNTED, Share::bytes);
+        if self.received <= held {
+            return Ok(());
+        }
+        if self.share.is_some() && self.budget.is_short() && self.is_slow() {
+            return Err(BodyError::Idle.into());
+        }
+        let wanted = (self.received - held).max(STEP);
+        let patience = if self.share.is_some() { PATIENCE_FOR_MORE } else { PATIENCE };
+        let more = self.budget.take_within(wanted, patience).await.ok_or_else(no_memory)?;
+        self.step = (Instant::now(), self.received);
+        match &mut self.share {
+            Some(share) => share.join(more),
+            None => self.share = Some(more),
+        }
+        Ok(())
+    }
+}
+
+fn no_memory() -> Fault {
+    Failure::new(ErrorCode::ServerBusy).cause("no memory for a document").into()
 }
 
 impl From<Bytes> for Body {
@@ -107,4 +185,50 @@ impl From<Bytes> for Body {
 
 pub(crate) fn too_large(limit: u64) -> Fault {
     Failure::new(ErrorCode::RequestBodyTooLarge).detail("MaxLimit", limit.to_string()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::StreamExt as _;
+    use lazuli_engine::{Engine, Host};
+
+    use super::*;
+    use crate::{DOCUMENT_MEMORY, ServiceOptions};
+
+    const LENGTH: usize = 4 * 1024 * 1024;
+
+    /// So many frames, and then nothing for ever.
+    fn stalled(frames: usize) -> Body {
+        let sent = futures_util::stream::repeat(Ok(Bytes::from(vec![0; STEP]))).take(frames);
+        Body::new(sent.chain(futures_util::stream::pending()), Some(LENGTH as u64))
+    }
+
+    /// Senders that stop half-way hold memory only as long as others do not want it.
+    #[tokio::test(start_paused = true)]
+    async fn stalled_documents_give_their_memory_back() {
+        let services = Services::new(Engine::memory(Host::real()), ServiceOptions::default());
+        let count = 2 * DOCUMENT_MEMORY / LENGTH;
+        let mut senders = tokio::task::JoinSet::new();
+        for _ in 0..count {
+            let services = services.clone();
+            senders.spawn(async move { stalled(LENGTH / STEP - 1).collect(LENGTH, &services).await.is_ok() });
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        assert!(services.documents().is_short(), "the test is about memory that is held");
+        let whole = Body::from(Bytes::from(vec![7; LENGTH]));
+        let read = whole.collect(LENGTH, &services).await.expect("there is memory in a while");
+        assert_eq!(read.len(), LENGTH);
+        drop(read);
+        // Enough of them were given up; the others may wait for their senders.
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let mut ended = 0;
+        while let Some(kept) = senders.try_join_next() {
+            assert!(!kept.expect("no panic"));
+            ended += 1;
+        }
+        assert!(ended >= count / 2, "{ended} of {count}");
+        drop(senders);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(services.documents().free(), DOCUMENT_MEMORY, "nothing is kept");
+    }
 }

@@ -44,6 +44,8 @@ pub struct ServiceOptions {
     pub commit_patience: Duration,
 }
 
+/// For request bodies that are read as a whole: block lists, batches, entities, XML.
+pub(crate) const DOCUMENT_MEMORY: usize = 64 * 1024 * 1024;
 /// Long block lists that are put together at a time.
 const LONG_LISTS: usize = 4;
 /// How long a Put Block List waits until it is one of them.
@@ -67,6 +69,7 @@ pub struct Services(Arc<Inner>, Engine);
 struct Inner {
     options: ServiceOptions,
     budget: budget::Budget,
+    documents: budget::Budget,
     outgoing: outgoing::Outgoing,
     workers: workers::Workers,
     readers: readers::Readers,
@@ -83,6 +86,7 @@ impl Services {
         let inner = Inner {
             options,
             budget,
+            documents: budget::Budget::new(DOCUMENT_MEMORY),
             outgoing,
             workers: workers::Workers::default(),
             readers: readers::Readers::default(),
@@ -105,6 +109,11 @@ impl Services {
 
     pub fn options(&self) -> &ServiceOptions {
         &self.0.options
+    }
+
+    /// Memory for request bodies that are read as a whole.
+    pub(crate) fn documents(&self) -> &budget::Budget {
+        &self.0.documents
     }
 
     pub(crate) fn budget(&self) -> &budget::Budget {

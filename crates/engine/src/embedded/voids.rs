@@ -219,6 +219,7 @@ impl State {
         let behind = successor(key);
         for (start, end) in [(start, key.clone()), (behind, end)] {
             if start < end && self.voids.len() < MOST_VOIDS {
+                let (start, end) = (Key::copy_from_slice(&start), Key::copy_from_slice(&end));
                 self.voids.insert(start, Void { end, since });
             }
         }
@@ -242,7 +243,7 @@ impl State {
             self.samples.retain(|_, fresh| *fresh);
         }
         if self.samples.len() < MOST_SAMPLES {
-            self.samples.insert(key.clone(), true);
+            self.samples.insert(Key::copy_from_slice(key), true);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::xml::{self, Element, Writer};
 
 pub async fn get_user_delegation_key(call: Call) -> Result<Reply, Failure> {
     let claims = call.grant.claims.as_ref().ok_or(ErrorCode::AuthenticationFailed)?;
-    let document = call.body.collect(XML_LIMIT).await.map_err(unwrap)?;
+    let document = call.body.collect(XML_LIMIT, &call.services).await.map_err(unwrap)?;
     let root =
         call.services.compute(document.len(), move || xml::parse(&document)).await.map_err(unwrap)??;
     let info = key_info(&root)?;

@@ -22,7 +22,7 @@ pub async fn put_block_list(call: Call) -> Result<Reply, Failure> {
     let properties = blob_properties(&call, false)?;
     let digests = digests(&call.head)?;
     let (at, preconditions) = (call.blob(), call.preconditions()?);
-    let document = call.body.collect(BODY_LIMIT).await.map_err(unwrap)?;
+    let document = call.body.collect(BODY_LIMIT, &call.services).await.map_err(unwrap)?;
     let length = document.len();
     let (sent_md5, with_md5) = (digests.md5, !call.head.version.has(Feature::Crc64));
     let read = move || {

@@ -10,7 +10,7 @@ use crate::reply::Reply;
 use crate::service_properties;
 
 pub async fn set_blob_service_properties(call: Call) -> Result<Reply, Failure> {
-    let document = call.body.collect(XML_LIMIT).await.map_err(unwrap)?;
+    let document = call.body.collect(XML_LIMIT, &call.services).await.map_err(unwrap)?;
     let input = service_properties::read_aside(&call.services, document).await?;
     input.execute(&call.services, &call.context, Service::Blob).await.map_err(unwrap)?;
     Ok(Reply::new(202))

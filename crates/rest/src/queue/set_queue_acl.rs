@@ -14,7 +14,7 @@ const LETTERS: &str = "raup";
 
 pub async fn set_queue_acl(call: Call) -> Result<Reply, Failure> {
     let queue = call.container();
-    let document = call.body.collect(XML_LIMIT).await.map_err(unwrap)?;
+    let document = call.body.collect(XML_LIMIT, &call.services).await.map_err(unwrap)?;
     let policies = signed_identifiers::read_aside(&call.services, document, LETTERS).await?;
     let input = SetQueueAcl { queue, policies };
     input.execute(&call.services, &call.context).await.map_err(unwrap)?;

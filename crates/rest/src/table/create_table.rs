@@ -13,7 +13,7 @@ use crate::reply::Reply;
 pub async fn create_table(call: Call) -> Result<Reply, Failure> {
     let (level, prefer) = (Level::of(&call.head)?, Preference::of(&call.head));
     let endpoint = call.service_endpoint();
-    let document = call.body.collect(BODY_LIMIT).await.map_err(unwrap)?;
+    let document = call.body.collect(BODY_LIMIT, &call.services).await.map_err(unwrap)?;
     let table = read_entity::table_name(&document)?;
     let location = format!("{endpoint}Tables('{table}')");
     let body = element(&table, level, &endpoint, &call.context.account);

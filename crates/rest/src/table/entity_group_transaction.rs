@@ -32,7 +32,7 @@ pub async fn entity_group_transaction(mut call: Call) -> Result<Reply, Failure> 
     let content_type = call.head.header(headers::CONTENT_TYPE).unwrap_or_default();
     let boundary = multipart::boundary(content_type).ok_or(ErrorCode::InvalidInput)?.to_owned();
     let body = std::mem::replace(&mut call.body, Body::empty());
-    let document = body.collect(BODY_LIMIT).await.map_err(unwrap)?;
+    let document = body.collect(BODY_LIMIT, &call.services).await.map_err(unwrap)?;
     let mut pace = Pace::default();
     let parts = multipart::parts(&document, &boundary);
     pace.spend(document.len()).await;

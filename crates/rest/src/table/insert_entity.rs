@@ -38,7 +38,7 @@ pub async fn change(call: &mut Call, table: &str) -> Result<EntityChange, Failur
         return Err(ErrorCode::MediaTypeNotSupported.into());
     }
     let body = std::mem::replace(&mut call.body, lazuli_service::Body::empty());
-    let document = body.collect(BODY_LIMIT).await.map_err(unwrap)?;
+    let document = body.collect(BODY_LIMIT, &call.services).await.map_err(unwrap)?;
     match part::read(&call.services, call.row, &call.head, table, document).await {
         Ok(change) => {
             scope::check_keys(&call.grant, &change.partition, &change.row)?;

@@ -17,7 +17,7 @@ pub async fn get_table_service_properties(call: Call) -> Result<Reply, Failure> 
 }
 
 pub async fn set_table_service_properties(call: Call) -> Result<Reply, Failure> {
-    let body = call.body.collect(XML_LIMIT).await.map_err(unwrap)?;
+    let body = call.body.collect(XML_LIMIT, &call.services).await.map_err(unwrap)?;
     let input = document::read_aside(&call.services, body).await?;
     input.execute(&call.services, &call.context, Service::Table).await.map_err(unwrap)?;
     Ok(Reply::new(202))

@@ -10,8 +10,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lazuli_engine::{Plan, Reader, Scan};
+use lazuli_engine::{Key, Plan, Reader, Scan};
 
+use super::budget::has_room;
 use super::contents::{Item, next_segment, release_block};
 use super::stages;
 use crate::fault::{Answer, Fault};
@@ -32,19 +33,25 @@ pub async fn dismantle(services: &Services, item: &Item) -> Answer<()> {
     let mut mentions = mentions(&reader, item.id, &kept).await?;
     drop(reader);
     loop {
-        let reader = services.engine().reader().await?;
-        let Some((segment_key, segment)) = next_segment(&reader, item.id, None).await? else { break };
-        drop(reader);
-        let (segment_key, ended) = (&segment_key, &last_mentions(&segment, &mut mentions));
+        let some = next_segments(services, item.id, &mut mentions).await?;
+        if some.is_empty() {
+            break;
+        }
+        let some = &some;
         let deleted = services
             .engine()
             .run(services.deadline(), |reader| async move {
-                if !item.stands(&reader).await? || reader.get(segment_key.clone()).await?.is_none() {
+                if !item.stands(&reader).await? {
                     return Ok(Plan::new(false));
                 }
                 let mut plan = Plan::new(true);
-                ended.iter().for_each(|block| release_block(&mut plan, block));
-                plan.delete(segment_key.clone());
+                for (segment_key, ended) in some {
+                    if reader.get(segment_key.clone()).await?.is_none() {
+                        return Ok(Plan::new(false));
+                    }
+                    ended.iter().for_each(|block| release_block(&mut plan, block));
+                    plan.delete(segment_key.clone());
+                }
                 Ok::<_, Fault>(plan)
             })
             .await?;
@@ -68,6 +75,27 @@ pub async fn dismantle(services: &Services, item: &Item) -> Answer<()> {
             Ok::<_, Fault>(plan)
         })
         .await
+}
+
+/// The first segments of a manifest, as many as one commit takes, each with the blocks that it mentions last.
+async fn next_segments(
+    services: &Services,
+    id: ContentId,
+    mentions: &mut HashMap<ContentId, u32>,
+) -> Answer<Vec<(Key, Vec<Content>)>> {
+    let reader = services.engine().reader().await?;
+    let mut some = Vec::new();
+    let mut after = None;
+    let mut plan = Plan::new(());
+    while has_room(&plan) {
+        let Some((segment_key, segment)) = next_segment(&reader, id, after).await? else { break };
+        let ended = last_mentions(&segment, mentions);
+        ended.iter().for_each(|block| release_block(&mut plan, block));
+        plan.delete(segment_key.clone());
+        after = Some(segment_key.clone());
+        some.push((segment_key, ended));
+    }
+    Ok(some)
 }
 
 /// If one manifest alone holds this one, as its parent: gives back the blocks that neither that child nor the

@@ -128,6 +128,9 @@ fn small(number: u8) -> Key {
     Key::from(vec![b'k', number])
 }
 
+/// A gap, and what it was judged, if at once.
+type Told = (KeyRange, Option<Judged>);
+
 /// The live keys of a range, read stretch by stretch; and the gaps between them.
 fn walk(
     voids: &Voids,
@@ -196,7 +199,7 @@ proptest! {
         let voids = Voids::default();
         // What is alive after each commit.
         let mut history = vec![BTreeSet::new()];
-        let mut told: VecDeque<(u64, Vec<(KeyRange, Option<Judged>)>)> = VecDeque::new();
+        let mut told: VecDeque<(u64, Vec<Told>)> = VecDeque::new();
         for event in events {
             match event {
                 Event::Commit(writes) => {
