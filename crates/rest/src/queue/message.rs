@@ -15,7 +15,7 @@ const BODY_LIMIT: usize = 10 * TEXT_LIMIT;
 
 /// The text of the message in the body. None for no body at all.
 pub async fn read(services: &Services, body: Body) -> Result<Option<String>, Failure> {
-    let document = match body.collect(BODY_LIMIT, &services).await.map_err(unwrap) {
+    let document = match body.collect(BODY_LIMIT, services).await.map_err(unwrap) {
         Err(failure) if failure.code == ErrorCode::RequestBodyTooLarge => return Err(too_large()),
         document => document?,
     };

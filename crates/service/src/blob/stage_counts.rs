@@ -75,3 +75,46 @@ async fn count(reader: &Reader, stage: ContentId) -> Answer<usize> {
         tokio::task::yield_now().await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lazuli_engine::{Engine, Host, KeyRange, Plan, Value};
+
+    use super::*;
+    use crate::fault::Fault;
+
+    const STAGE: ContentId = ContentId(7);
+
+    async fn change(engine: &Engine, ids: std::ops::Range<u32>, alive: bool) {
+        let write = |_| async {
+            let mut plan = Plan::new(());
+            for id in ids.clone() {
+                let key = key::block(STAGE, &id.to_be_bytes());
+                if alive { plan.put(key, Value::new()) } else { plan.delete(key) }
+            }
+            Ok::<_, Fault>(plan)
+        };
+        engine.run(None, write).await.expect("written");
+    }
+
+    /// A refused block costs no more than one that is taken: the blocks of a full stage are not counted for each.
+    #[tokio::test]
+    async fn a_full_stage_is_counted_once() {
+        let engine = Engine::memory(Host::real());
+        let counts = StageCounts::default();
+        for start in (0..UNCOMMITTED_BLOCKS as u32).step_by(1_000) {
+            change(&engine, start..start + 1_000, true).await;
+        }
+        let reader = engine.reader().await.expect("open");
+        assert!(counts.is_full(&reader, STAGE).await.expect("read"));
+        // Nothing of it is there any more, which only a scan would see.
+        for start in (0..UNCOMMITTED_BLOCKS as u32).step_by(1_000) {
+            change(&engine, start..start + 1_000, false).await;
+        }
+        let reader = engine.reader().await.expect("open");
+        let left = reader.scan(Scan::of(KeyRange::prefix(&b"u"[..]))).await.expect("read");
+        assert!(left.items.is_empty());
+        assert!(counts.is_full(&reader, STAGE).await.expect("read"), "it is believed");
+        assert!(!counts.is_full(&reader, ContentId(8)).await.expect("read"), "another stage is counted");
+    }
+}
