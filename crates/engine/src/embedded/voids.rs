@@ -12,7 +12,7 @@
 mod tests;
 
 use crate::key::{Key, KeyRange};
-use crate::limits::OWN;
+use crate::limits::{OWN, WIDE};
 use crate::txn::Write;
 use parking_lot::{Condvar, Mutex, RwLock};
 use std::collections::{BTreeMap, VecDeque};
@@ -89,7 +89,7 @@ impl Voids {
         // Before looking whether anything is known: see `sampled`.
         self.shown.store(*seqs.end(), Ordering::SeqCst);
         let deletes =
-            || writes.iter().any(|(_, write)| matches!(write, Write::Delete(key) if is_visible(key)));
+            || writes.iter().any(|(_, write)| matches!(write, Write::Delete(key) if is_worth_a_sample(key)));
         if !self.any.load(Ordering::SeqCst) && !deletes() {
             return;
         }
@@ -101,7 +101,8 @@ impl Voids {
         for (seq, write) in writes.iter().filter(|(_, write)| is_visible(write.key())) {
             match write {
                 Write::Put(key, _) => state.put(*seq, key),
-                Write::Delete(key) => state.deleted(key),
+                Write::Delete(key) if is_worth_a_sample(key) => state.deleted(key),
+                Write::Delete(_) => {}
             }
         }
         let more = state.samples.len() > before;
@@ -356,6 +357,12 @@ impl State {
 /// The engine's own rows are not walked after it is opened.
 fn is_visible(key: &Key) -> bool {
     key.first() != Some(&OWN)
+}
+
+/// Wide rows are read by their keys: no walk has to step over those that were deleted, and they are deleted with every
+/// small value that is replaced. Puts of wide rows are followed all the same, since a void may reach over them.
+fn is_worth_a_sample(key: &Key) -> bool {
+    is_visible(key) && key.first() != Some(&WIDE)
 }
 
 fn bounds(range: &KeyRange) -> (Bound<&Key>, Bound<&Key>) {
