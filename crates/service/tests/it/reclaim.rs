@@ -1,4 +1,4 @@
-//! Reclamation: what is deleted or replaced is given back, whatever its size, whoever else is reading, and an item
+//! Reclamation: what is deleted or replaced is given back, whatever its size and even while downloads run, and an item
 //! that cannot be given back holds up no other.
 
 use std::time::Duration;
@@ -138,7 +138,7 @@ async fn a_block_that_is_mentioned_often_is_kept_once() {
     only_the_container_is_left(&bench).await;
 }
 
-/// More snapshots than a commit takes are deleted by one commit, and are gone for everybody at once.
+/// More snapshots than a commit takes are deleted by one commit, and are gone for every request at once.
 #[tokio::test]
 async fn many_snapshots_are_deleted_at_once() {
     let bench = Bench::new().await;
