@@ -34,7 +34,7 @@ enum Kind {
     Entity,
 }
 
-/// One client, who writes blobs or entities of its own.
+/// One client, which writes blobs or entities of its own.
 struct Owner {
     number: u64,
     kind: Kind,

@@ -367,7 +367,7 @@ fn few_files_are_open_however_many_were_written_or_read() {
         let paths = links.filter_map(|link| std::fs::read_link(link.unwrap().path()).ok());
         paths.filter(|path| path.starts_with(home.path()) && path != home.path()).count()
     };
-    // Nothing is published: bytes of uploads under way, which nobody has synced.
+    // Nothing is published: these are bytes of uploads under way, and no commit has synced them.
     let written: Vec<_> = (0..60)
         .map(|seed| {
             let written = RUNTIME.block_on(extents.write(payload(seed, 50_000).into())).unwrap();

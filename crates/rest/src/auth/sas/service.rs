@@ -93,8 +93,8 @@ impl TableScope {
     }
 }
 
-/// An empty key is no limit: a signature is the same with an empty field and without it, so that whoever holds the token
-/// could leave it out.
+/// An empty key is no limit: a signature is the same with an empty field and without it, so the client could leave the
+/// field out of its token.
 fn bound(partition_key: Option<&str>, row_key: Option<&str>) -> Result<Option<Bound>, Failure> {
     match (partition_key, row_key) {
         (None, None) => Ok(None),
