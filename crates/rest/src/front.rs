@@ -161,7 +161,7 @@ impl Front {
         };
         let grant = authorize(&credential, row, &head, container.as_ref(), now)?;
         address::check(&head, row)?;
-        let context = Context { account: head.target.account.clone(), version: head.version };
+        let context = Context { account: head.target.account.as_str().into(), version: head.version };
         check_body(&head, row)?;
         check_timeout(&head)?;
         let (services, auth) = (self.services.clone(), Arc::clone(&self.auth));

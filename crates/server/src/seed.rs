@@ -45,7 +45,7 @@ fn refused(seed: &Seed, reason: String) -> SeedError {
 }
 
 async fn table(services: &Services, seed: &Seed) -> Result<(), SeedError> {
-    let context = Context { account: seed.account.clone(), version: ApiVersion::NEWEST };
+    let context = Context { account: seed.account.as_str().into(), version: ApiVersion::NEWEST };
     match (CreateTable { table: seed.name.clone() }).execute(services, &context).await {
         Ok(()) => Ok(()),
         Err(Fault(failure)) if failure.code == ErrorCode::TableAlreadyExists => Ok(()),
@@ -55,7 +55,7 @@ async fn table(services: &Services, seed: &Seed) -> Result<(), SeedError> {
 
 async fn queue(services: &Services, seed: &Seed) -> Result<(), SeedError> {
     validate_queue(&seed.name).map_err(|failure| refused(seed, failure.to_string()))?;
-    let context = Context { account: seed.account.clone(), version: ApiVersion::NEWEST };
+    let context = Context { account: seed.account.as_str().into(), version: ApiVersion::NEWEST };
     let create = CreateQueue { queue: seed.name.clone(), metadata: Metadata::default() };
     match create.execute(services, &context).await {
         Ok(_) => Ok(()),
@@ -66,7 +66,7 @@ async fn queue(services: &Services, seed: &Seed) -> Result<(), SeedError> {
 
 async fn container(services: &Services, seed: &Seed) -> Result<(), SeedError> {
     validate_container(&seed.name).map_err(|failure| refused(seed, failure.to_string()))?;
-    let context = Context { account: seed.account.clone(), version: ApiVersion::NEWEST };
+    let context = Context { account: seed.account.as_str().into(), version: ApiVersion::NEWEST };
     let create = CreateContainer {
         container: seed.name.clone(),
         metadata: Metadata::default(),

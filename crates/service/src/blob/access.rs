@@ -1,9 +1,8 @@
 //! What a container grants to those who come without a key: its public level and stored policies.
 
-use crate::Services;
 use crate::fault::Answer;
 use crate::record::container::{PublicAccess, StoredPolicy};
-use crate::store;
+use crate::{Context, Services};
 
 #[derive(Clone, Debug, Default)]
 pub struct ContainerAccess {
@@ -17,10 +16,9 @@ pub async fn container_access(
     account: &str,
     name: &str,
 ) -> Answer<Option<ContainerAccess>> {
-    let reader = services.engine().reader().await?;
-    let container = store::find_container(&reader, account, name).await?;
-    Ok(container.map(|container| ContainerAccess {
+    let view = services.view(&Context::reading(account)).await?;
+    Ok(view.container(name).await?.record().map(|container| ContainerAccess {
         public: container.fields.public_access,
-        policies: container.fields.policies,
+        policies: container.fields.policies.clone(),
     }))
 }

@@ -1,9 +1,8 @@
 //! Set Blob Properties: the content headers, all six replaced when any is given.
 
 use lazuli_model::admission::Preconditions;
-use lazuli_model::operation::Row;
+use lazuli_model::operation::policy;
 
-use super::write::change_blob;
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
 use crate::record::blob::HttpHeaders;
@@ -17,13 +16,15 @@ pub struct SetBlobProperties {
 }
 
 impl SetBlobProperties {
-    pub async fn execute(self, services: &Services, context: &Context, row: &'static Row) -> Answer<Stamped> {
-        let record = change_blob(services, context, row, &self.at, &self.preconditions, |record, now| {
-            record.fields.http.clone_from(&self.http);
-            record.touch(now);
-            Ok(())
-        })
-        .await?;
-        Ok(Stamped { etag: record.etag(), last_modified: record.last_modified() })
+    pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stamped> {
+        let input = &self;
+        services
+            .commit(context, |unit| async move {
+                let found = unit.blob(&input.at).await?;
+                let mut blob = found.admit(policy::SetBlobProperties, &input.preconditions)?.committed()?;
+                blob.fields.http.clone_from(&input.http);
+                Ok(blob.put().stamped())
+            })
+            .await
     }
 }

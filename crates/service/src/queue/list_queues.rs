@@ -2,8 +2,8 @@
 
 use crate::fault::Answer;
 use crate::record::queue::QueueFields;
-use crate::shared::by_name::ByName;
 use crate::shared::marker::Position;
+use crate::store::by_name::ByName;
 use crate::{Context, Services, key};
 
 #[derive(Clone, Debug)]

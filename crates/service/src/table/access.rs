@@ -1,9 +1,8 @@
 //! Get Table ACL, and the same stored access policies for whoever judges a SAS.
 
-use super::find;
-use crate::Services;
 use crate::fault::Answer;
 use crate::record::container::StoredPolicy;
+use crate::{Context, Services};
 
 #[derive(Clone, Debug, Default)]
 pub struct TableAccess {
@@ -12,7 +11,6 @@ pub struct TableAccess {
 
 /// None when there is no such table.
 pub async fn table_access(services: &Services, account: &str, name: &str) -> Answer<Option<TableAccess>> {
-    let reader = services.engine().reader().await?;
-    let table = find(&reader, account, name).await?;
-    Ok(table.map(|fields| TableAccess { policies: fields.policies }))
+    let found = services.view(&Context::reading(account)).await?.table(name).await?;
+    Ok(found.record().map(|fields| TableAccess { policies: fields.policies.clone() }))
 }

@@ -14,6 +14,7 @@ use crate::record::Record;
 use crate::record::content::DeadContent;
 use crate::record::corrupt;
 use crate::record::entity::StoredBody;
+use crate::store::unit::{Changes, Unit};
 
 const SEGMENT_BYTES: usize = 60_000;
 /// Of one commit that only writes segments.
@@ -34,7 +35,7 @@ pub fn to_write_ahead(bodies: &[Option<Bytes>]) -> Vec<usize> {
 
 /// A body on disk that nothing points to yet. Its intent decides between the commit that will point to it and whoever
 /// gives it up: each removes the intent only where it still stands, so one of the two finds it gone.
-pub struct Ahead {
+pub struct PrewrittenBody {
     pub content: ContentId,
     pub body: Bytes,
     services: Services,
@@ -42,7 +43,7 @@ pub struct Ahead {
     settled: bool,
 }
 
-impl Ahead {
+impl PrewrittenBody {
     pub async fn write(services: &Services, body: Bytes) -> Answer<Self> {
         let content = ContentId::fresh(services.now());
         let ahead = Self { content, body, services: services.clone(), settled: false };
@@ -67,12 +68,12 @@ impl Ahead {
     }
 
     /// Whether the commit that is being planned may still point to it.
-    pub async fn is_good(&self, reader: &Reader) -> Answer<bool> {
-        Ok(reader.get(key::intent(self.content)).await?.is_some())
+    pub async fn is_good(&self, unit: &Unit) -> Answer<bool> {
+        Ok(unit.reader().get(key::intent(self.content)).await?.is_some())
     }
 
     /// What the commit that points to the body must carry.
-    pub fn publish<T>(&self, plan: &mut Plan<T>) -> StoredBody {
+    pub(super) fn publish<W: Changes>(&self, plan: &mut W) -> StoredBody {
         plan.delete(key::intent(self.content));
         StoredBody::Segments { content: self.content, length: self.body.len() as u32 }
     }
@@ -85,7 +86,7 @@ impl Ahead {
     }
 }
 
-impl Drop for Ahead {
+impl Drop for PrewrittenBody {
     /// The client is gone. Whether the commit is under way nobody here knows; the intent does.
     fn drop(&mut self) {
         if self.settled {
@@ -99,7 +100,7 @@ impl Drop for Ahead {
 }
 
 /// The body of an entity that is replaced or deleted. Readers see it in their snapshot as long as they need it.
-pub fn release<T>(plan: &mut Plan<T>, body: &StoredBody) {
+pub(crate) fn release<W: Changes>(plan: &mut W, body: &StoredBody) {
     if let StoredBody::Segments { content, .. } = body {
         plan.put(key::dead_content(*content), DeadContent::Segments.encode());
     }

@@ -1,14 +1,15 @@
-//! Holding, sharing and dropping contents inside a plan.
+//! Holding, sharing and dropping contents inside a commit.
 
-use lazuli_engine::{Plan, Reader};
+use lazuli_engine::Reader;
 
+use super::unit::Changes;
 use crate::fault::Answer;
 use crate::key::{self, ContentId};
 use crate::record::Record;
 use crate::record::content::{Content, DeadContent, Holders, Piece, Shape};
 
 /// One holder more: a snapshot or a copy now has this content too.
-pub async fn share<T>(reader: &Reader, plan: &mut Plan<T>, content: &Content) -> Answer<()> {
+pub async fn share<W: Changes>(reader: &Reader, plan: &mut W, content: &Content) -> Answer<()> {
     if content.shape == Shape::Empty {
         return Ok(());
     }
@@ -22,12 +23,12 @@ pub async fn share<T>(reader: &Reader, plan: &mut Plan<T>, content: &Content) ->
 }
 
 /// One holder less; the last one turns the content into work for the sweeper.
-pub async fn drop_holder<T>(reader: &Reader, plan: &mut Plan<T>, content: &Content) -> Answer<()> {
+pub async fn drop_holder<W: Changes>(reader: &Reader, plan: &mut W, content: &Content) -> Answer<()> {
     drop_holders(reader, plan, std::slice::from_ref(content)).await
 }
 
 /// Several holders less, of which some may hold the same content.
-pub async fn drop_holders<T>(reader: &Reader, plan: &mut Plan<T>, contents: &[Content]) -> Answer<()> {
+pub async fn drop_holders<W: Changes>(reader: &Reader, plan: &mut W, contents: &[Content]) -> Answer<()> {
     let mut counted: Vec<(&Content, u32)> = Vec::new();
     for content in contents.iter().filter(|content| content.shape != Shape::Empty) {
         match counted.iter_mut().find(|(known, _)| known.id == content.id) {
@@ -61,16 +62,16 @@ pub async fn drop_holders<T>(reader: &Reader, plan: &mut Plan<T>, contents: &[Co
 
 /// The content has one holder left. If that is a manifest that took blocks over from it, the sweeper gives the other
 /// blocks back; if it is a record, the sweeper finds nothing to do.
-pub fn absorb_later<T>(plan: &mut Plan<T>, content: &Content) {
+pub fn absorb_later<W: Changes>(plan: &mut W, content: &Content) {
     if matches!(content.shape, Shape::Manifest { named: true, .. }) {
         plan.put(key::dead_content(content.id), DeadContent::Absorb.encode());
     }
 }
 
 /// The younger manifest takes blocks over from the older one, and the hold on it of the record that pointed to it.
-pub async fn become_parent<T>(
+pub async fn become_parent<W: Changes>(
     reader: &Reader,
-    plan: &mut Plan<T>,
+    plan: &mut W,
     parent: &Content,
     child: ContentId,
 ) -> Answer<()> {
@@ -83,7 +84,7 @@ pub async fn become_parent<T>(
 }
 
 /// Nothing holds this content any more.
-pub fn discard<T>(plan: &mut Plan<T>, content: &Content) {
+pub fn discard<W: Changes>(plan: &mut W, content: &Content) {
     match &content.shape {
         Shape::Empty => {}
         Shape::Pieces(pieces) => discard_pieces(plan, content, pieces),
@@ -92,7 +93,7 @@ pub fn discard<T>(plan: &mut Plan<T>, content: &Content) {
 }
 
 /// Inline bytes go at once: a reader has read them with the record, at one snapshot.
-fn discard_pieces<T>(plan: &mut Plan<T>, content: &Content, pieces: &[Piece]) {
+fn discard_pieces<W: Changes>(plan: &mut W, content: &Content, pieces: &[Piece]) {
     let mut chunks = Vec::new();
     for piece in pieces {
         match piece {

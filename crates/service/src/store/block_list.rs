@@ -4,27 +4,32 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use lazuli_engine::{Key, Plan, Reader, Scan, Version};
+use lazuli_engine::{Key, Reader, Scan, Version};
 use lazuli_model::error::ErrorCode;
+use lazuli_model::operation::Mode;
 
-use super::{BlobAddress, BlockSource};
+use super::blob::{BlobPlace, decode_blob};
+use super::content;
+use super::found::Admitted;
+use super::unit::{Changes as _, Unit, View};
+use crate::Services;
+use crate::blob::{BlobAddress, BlockSource};
 use crate::fault::Answer;
 use crate::key::{self, ContentId};
 use crate::manifest::{self, Manifest, ManifestBuilder};
 use crate::record::Record;
 use crate::record::block::{BlockRecord, StagedRecord};
 use crate::record::content::{Content, DeadContent, ListedBlock, Shape};
-use crate::{Context, content, store};
+use crate::record::existing::Existing;
 
 /// A stage up to this size is cleared by the commit itself; the sweeper clears a larger one.
 const STAGE_IN_COMMIT_BYTES: usize = 150_000;
 
-pub(super) struct BlockListPlan {
-    pub manifest: Manifest,
+pub struct BlockListPlan {
+    manifest: Manifest,
     /// Versions of the base record and of the staged record that the list was made from.
     seen: (Option<Version>, Option<Version>),
     stage: Option<Stage>,
-    old: Option<Content>,
     /// Listed blocks came from the old content.
     reuses: bool,
 }
@@ -66,18 +71,13 @@ impl Mentioned {
 }
 
 impl BlockListPlan {
-    pub async fn make(
-        reader: &Reader,
-        context: &Context,
-        at: &BlobAddress,
-        listed: &[(BlockSource, Vec<u8>)],
-    ) -> Answer<Self> {
-        let container = store::container(reader, &context.account, &at.container).await?;
-        let generation = container.fields.generation;
-        let base = reader.get(key::blob(generation, &at.blob)).await?;
-        let staged = reader.get(key::staged(generation, &at.blob)).await?;
+    pub async fn make(view: &View, at: &BlobAddress, listed: &[(BlockSource, Vec<u8>)]) -> Answer<Self> {
+        let reader = view.reader();
+        let place = view.place_of(at, None).await?;
+        let base = reader.get(key::blob(place.generation, &place.name)).await?;
+        let staged = reader.get(place.staged_key()).await?;
         let seen = (base.as_ref().map(|entry| entry.version), staged.as_ref().map(|entry| entry.version));
-        let old = store::decode_blob(base)?.map(|record| record.fields.content);
+        let old = decode_blob(base)?.map(|record| record.fields.content);
 
         let mut mentioned: HashMap<&[u8], Mentioned> = HashMap::new();
         for (source, id) in listed {
@@ -100,7 +100,7 @@ impl BlockListPlan {
             .await?;
         }
 
-        let mut builder = ManifestBuilder::new(ContentId::fresh(store::now(reader)));
+        let mut builder = ManifestBuilder::new(ContentId::fresh(view.now()));
         let mut reuses = false;
         for (source, id) in listed {
             let found = mentioned.get(&id[..]).and_then(|found| found.find(*source));
@@ -108,18 +108,33 @@ impl BlockListPlan {
             reuses |= is_committed;
             builder.push(ListedBlock { name: id.clone(), content: content.clone() });
         }
-        Ok(Self { manifest: builder.finish(true), seen, stage, old, reuses })
+        Ok(Self { manifest: builder.finish(true), seen, stage, reuses })
+    }
+
+    /// Writes a long list ahead of the commit that will point to it.
+    pub async fn write_ahead(&mut self, services: &Services) -> Answer<()> {
+        self.manifest.write_ahead(services).await
+    }
+
+    /// A commit points to it.
+    pub fn settle(&mut self) {
+        self.manifest.settle();
+    }
+
+    pub(super) fn content(&self) -> &Content {
+        &self.manifest.content
+    }
+
+    /// The list that the old content becomes the parent of, if it lists blocks of it again.
+    pub(super) fn taking_over(&self) -> Option<ContentId> {
+        self.reuses.then_some(self.manifest.content.id)
     }
 
     /// What the list was made from is what the commit stands on.
-    pub async fn still_holds(
-        &self,
-        reader: &Reader,
-        generation: key::Generation,
-        name: &str,
-    ) -> Answer<bool> {
-        let base = reader.get(key::blob(generation, name)).await?.map(|entry| entry.version);
-        let staged = reader.get(key::staged(generation, name)).await?.map(|entry| entry.version);
+    pub(super) async fn still_holds<M: Mode>(&self, unit: &Unit<M>, place: &BlobPlace) -> Answer<bool> {
+        let reader = unit.reader();
+        let base = reader.get(key::blob(place.generation, &place.name)).await?.map(|entry| entry.version);
+        let staged = reader.get(place.staged_key()).await?.map(|entry| entry.version);
         // A block staged since under the same stage changes neither record.
         if let Some(stage) = &self.stage {
             reader.check_range(key::blocks(stage.id));
@@ -130,26 +145,22 @@ impl BlockListPlan {
         Ok((base, staged) == self.seen)
     }
 
-    /// Deals with the stage and with the old content.
-    pub async fn settle<T>(&self, reader: &Reader, plan: &mut Plan<T>) -> Answer<()> {
+    /// What the commit that points to the list carries, the end of the stage included.
+    pub(super) async fn publish(&self, unit: &mut Unit) -> Answer<()> {
         let id = self.manifest.content.id;
         match &self.stage {
             None => {}
             Some(Stage { small: Some(small), .. }) => {
-                small.keys.iter().for_each(|key| plan.delete(key.clone()));
+                small.keys.iter().for_each(|key| unit.delete(key.clone()));
                 // No reader can need blocks that no list ever named.
-                small.unlisted.iter().for_each(|block| content::discard(plan, block));
+                small.unlisted.iter().for_each(|block| content::discard(unit, block));
             }
             Some(stage) if self.manifest.content.shape == Shape::Empty => {
-                plan.put(key::dead_content(stage.id), DeadContent::Stage.encode());
+                unit.put(key::dead_content(stage.id), DeadContent::Stage.encode());
             }
-            Some(stage) => plan.put(key::adopted(id), stage.id.0.to_be_bytes().to_vec()),
+            Some(stage) => unit.put(key::adopted(id), stage.id.0.to_be_bytes().to_vec().into()),
         }
-        match &self.old {
-            None => Ok(()),
-            Some(old) if self.reuses => content::become_parent(reader, plan, old, id).await,
-            Some(old) => content::drop_holder(reader, plan, old).await,
-        }
+        self.manifest.publish(&unit.reader().clone(), unit).await
     }
 }
 
@@ -201,5 +212,12 @@ async fn fingerprint(reader: &Reader, stage: ContentId) -> Answer<u64> {
             return Ok(hasher.finish());
         }
         tokio::task::yield_now().await;
+    }
+}
+
+impl<M: Mode> Admitted<Existing, M> {
+    /// Whether a list can still be committed here.
+    pub async fn still_holds(&self, list: &BlockListPlan) -> Answer<bool> {
+        list.still_holds(&self.unit, &self.place).await
     }
 }

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use lazuli_engine::{EngineError, Key, Plan, Reader, Scan, Value};
 use lazuli_model::time::Timestamp;
 
+use super::unit::Changes;
 use crate::Services;
 use crate::fault::Answer;
 use crate::key::{self, ContentId};
@@ -145,7 +146,7 @@ impl Manifest {
 
     /// What the commit that points to the manifest must carry. The intent decides between that commit and the task that
     /// gives the manifest up: each removes the intent only where it still stands.
-    pub async fn publish<T>(&self, reader: &Reader, plan: &mut Plan<T>) -> Answer<()> {
+    pub async fn publish<W: Changes>(&self, reader: &Reader, plan: &mut W) -> Answer<()> {
         if self.ahead.is_some() {
             let intent = key::intent(self.content.id);
             reader.get(intent.clone()).await?.ok_or(EngineError::Unavailable("manifest was given up"))?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use lazuli_engine::{ChunkId, Plan, Written, crc64, crc64_combine};
+use lazuli_engine::{ChunkId, Written, crc64, crc64_combine};
 use md5::{Digest, Md5};
 use tokio::time::{Instant, timeout_at};
 
@@ -11,7 +11,7 @@ use crate::Services;
 use crate::body::{Body, BodyError, too_large};
 use crate::budget::Share;
 use crate::fault::Answer;
-use crate::key::{self, ContentId};
+use crate::key::ContentId;
 use crate::record::content::{Content, INLINE_LIMIT, Piece, Shape};
 
 const CHUNK: usize = 4 * 1024 * 1024;
@@ -40,12 +40,9 @@ pub struct Uploaded {
 }
 
 impl Uploaded {
-    /// The writes and chunks that make these bytes reachable.
-    pub fn publish<T>(&self, plan: &mut Plan<T>) {
-        if let Some((id, bytes)) = &self.inline {
-            plan.put(key::inline(*id), bytes.clone());
-        }
-        plan.publish.extend(self.written.iter().map(|chunk| chunk.id));
+    /// The bytes, when they are few enough to live in a key of their own.
+    pub(super) fn inline(&self) -> Option<(ContentId, Bytes)> {
+        self.inline.clone()
     }
 
     /// As the content of a blob, when it is few enough pieces for its record.

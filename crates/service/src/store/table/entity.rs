@@ -6,8 +6,8 @@ use bytes::Bytes;
 use lazuli_engine::{EngineError, Key, Reader};
 use lazuli_model::time::Timestamp;
 
-use super::sieve::Sieve;
-use super::{ordinal, segments};
+use super::row_filter::RowFilter;
+use super::{entity_body, utf16_order};
 use crate::fault::Answer;
 use crate::key;
 use crate::record::corrupt;
@@ -24,7 +24,7 @@ impl Entity {
     pub(super) async fn load(reader: &Reader, key: Key, stored: StoredEntity) -> Answer<Self> {
         let body = match stored.body {
             StoredBody::Inline(body) => body,
-            StoredBody::Segments { content, length } => segments::read(reader, content, length).await?,
+            StoredBody::Segments { content, length } => entity_body::read(reader, content, length).await?,
         };
         Ok(Self { key, timestamp: stored.timestamp, body })
     }
@@ -42,12 +42,12 @@ impl Entity {
         self.key.len() + self.body.len()
     }
 
-    pub(super) fn passes(&self, sieve: &Sieve) -> Result<bool, EngineError> {
-        sieve.lets_pass(&self.key, self.timestamp, &self.body)
+    pub(super) fn passes(&self, filter: &RowFilter) -> Result<bool, EngineError> {
+        filter.lets_pass(&self.key, self.timestamp, &self.body)
     }
 }
 
 pub(super) fn keys(key: &Key) -> Result<(Cow<'_, str>, Cow<'_, str>), EngineError> {
-    let keys = key.get(key::ENTITY_KEYS_AT..).and_then(ordinal::split);
+    let keys = key.get(key::ENTITY_KEYS_AT..).and_then(utf16_order::split);
     keys.ok_or_else(|| corrupt("entity key", "not two strings"))
 }

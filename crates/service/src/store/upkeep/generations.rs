@@ -126,7 +126,7 @@ async fn sweep_entities(services: &Services, generation: Generation) -> Answer<b
                     break;
                 }
                 let Some(entry) = reader.get(key.clone()).await? else { continue };
-                crate::table::release_segments(&mut plan, &StoredEntity::decode(&entry.value)?);
+                crate::store::table::release(&mut plan, &StoredEntity::decode(&entry.value)?.body);
                 plan.delete(key);
             }
             Ok::<_, Fault>(plan)

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Record;
 use super::content::Content;
 use super::lease::StoredLease;
+use crate::blob::Stamped;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BlobType {
@@ -147,6 +148,10 @@ impl BlobRecord {
 
     pub fn last_modified(&self) -> Timestamp {
         Timestamp(self.fields.last_modified)
+    }
+
+    pub fn stamped(&self) -> Stamped {
+        Stamped { etag: self.etag(), last_modified: self.last_modified() }
     }
 
     pub fn length(&self) -> u64 {

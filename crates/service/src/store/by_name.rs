@@ -3,9 +3,9 @@
 use lazuli_engine::{Key, KeyRange, Reader, Scan};
 use lazuli_model::error::ErrorCode;
 
-use super::marker::Position;
 use crate::fault::Answer;
 use crate::record::Record;
+use crate::shared::marker::Position;
 
 /// What of them is asked for.
 pub struct ByName<'a> {

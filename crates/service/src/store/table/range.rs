@@ -4,9 +4,9 @@ use lazuli_engine::{Key, KeyRange};
 use lazuli_model::odata::{Bound, Filter, KeyBox, Span, compare_ordinal};
 use std::cmp::Ordering;
 
-use super::{PARTITION_KEY, ROW_KEY};
+use super::utf16_order;
 use crate::key::{self, Generation};
-use crate::table::ordinal;
+use crate::table::{PARTITION_KEY, ROW_KEY};
 
 /// The keys that a SAS is limited to, both ends included; rows limit only the partition they are given with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,7 +89,7 @@ fn range_of(space: &Key, keys: &KeyBox) -> KeyRange {
         Bound::Including(partition) if is_plain(partition) => {
             let mut start = join(space, partition, &[0]).to_vec();
             if let Bound::Including(row) | Bound::Excluding(row) = &keys.row.low {
-                start.extend_from_slice(&ordinal::encode(plain(row)));
+                start.extend_from_slice(&utf16_order::encode(plain(row)));
                 // Behind the row itself, when it is excluded or stands before the bound that it begins.
                 if !matches!(&keys.row.low, Bound::Including(row) if is_plain(row)) {
                     start.push(0);
@@ -105,10 +105,10 @@ fn range_of(space: &Key, keys: &KeyBox) -> KeyRange {
         Bound::Excluding(partition) if is_plain(partition) => Some(join(space, partition, &[])),
         Bound::Including(partition) if is_plain(partition) => Some(match &keys.row.high {
             Bound::Excluding(row) if is_plain(row) => {
-                join(space, partition, &[&[0], &ordinal::encode(row)[..]].concat())
+                join(space, partition, &[&[0], &utf16_order::encode(row)[..]].concat())
             }
             Bound::Including(row) | Bound::Excluding(row) => {
-                join(space, partition, &[&[0], &ordinal::encode(plain(row))[..], &[0]].concat())
+                join(space, partition, &[&[0], &utf16_order::encode(plain(row))[..], &[0]].concat())
             }
             Bound::Open => join(space, partition, &[1]),
         }),
@@ -120,7 +120,7 @@ fn range_of(space: &Key, keys: &KeyBox) -> KeyRange {
 }
 
 fn join(space: &Key, partition: &str, rest: &[u8]) -> Key {
-    [&space[..], &ordinal::encode(partition), rest].concat().into()
+    [&space[..], &utf16_order::encode(partition), rest].concat().into()
 }
 
 /// Stored keys hold no control characters; a bound may. What stands before the first one bounds as well: it is less

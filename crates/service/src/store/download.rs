@@ -7,6 +7,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use lazuli_engine::{Corrupt, EngineError, Key, Reader};
 
+use super::unit::View;
 use crate::Services;
 use crate::fault::Answer;
 use crate::key::{self, ContentId};
@@ -48,11 +49,11 @@ enum Next {
 }
 
 impl Download {
-    /// `reader` is the snapshot that the record came from.
+    /// `view` is the snapshot that the record came from.
     pub async fn open(
         services: &Services,
         mut active: ActiveReader,
-        reader: &Reader,
+        view: &View,
         content: &Content,
         range: Range<u64>,
     ) -> Answer<Self> {
@@ -70,7 +71,7 @@ impl Download {
             Shape::Empty => {}
             Shape::Pieces(pieces) => {
                 if let [Piece::Inline { id, .. }] = pieces[..] {
-                    let bytes = inline(reader, id).await?;
+                    let bytes = inline(view.reader(), id).await?;
                     download.ready = Some(part(&bytes, &range)?);
                     return Ok(download);
                 }

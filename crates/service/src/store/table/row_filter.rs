@@ -6,16 +6,17 @@ use lazuli_engine::{EngineError, Key, Value};
 use lazuli_model::odata::{Filter, ValueRef};
 use lazuli_model::time::Timestamp;
 
-use super::{PARTITION_KEY, ROW_KEY, TIMESTAMP, ordinal};
+use super::utf16_order;
 use crate::key;
 use crate::record::corrupt;
 use crate::record::entity::{self, BodyView, EntityView};
+use crate::table::{PARTITION_KEY, ROW_KEY, TIMESTAMP};
 
 /// Names that a filter may look at before asking it allocates.
 const FEW_NAMES: usize = 8;
 
 /// For each name of the filter, where its value is found.
-pub struct Sieve {
+pub struct RowFilter {
     filter: Filter,
     partition: Option<usize>,
     row: Option<usize>,
@@ -51,7 +52,7 @@ impl Properties {
     }
 }
 
-impl Sieve {
+impl RowFilter {
     pub fn new(filter: Filter) -> Self {
         let [partition, row, timestamp] = [PARTITION_KEY, ROW_KEY, TIMESTAMP].map(|name| filter.slot(name));
         let of_system = |slot: &usize| [partition, row, timestamp].contains(&Some(*slot));
@@ -79,8 +80,8 @@ impl Sieve {
     pub fn lets_pass(&self, key: &[u8], timestamp: Timestamp, body: &[u8]) -> Result<bool, EngineError> {
         let damaged = || corrupt("entity key", "not two strings");
         let (partition, row) =
-            key.get(key::ENTITY_KEYS_AT..).and_then(ordinal::halves).ok_or_else(damaged)?;
-        let text = |bytes| ordinal::decode(bytes).ok_or_else(damaged);
+            key.get(key::ENTITY_KEYS_AT..).and_then(utf16_order::halves).ok_or_else(damaged)?;
+        let text = |bytes| utf16_order::decode(bytes).ok_or_else(damaged);
         // Made only where the filter asks for them.
         let partition = self.partition.map(|_| text(partition)).transpose()?;
         let row = self.row.map(|_| text(row)).transpose()?;

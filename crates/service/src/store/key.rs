@@ -29,7 +29,7 @@
 use lazuli_engine::{Key, KeyRange};
 use lazuli_model::time::Timestamp;
 
-use crate::table::ordinal;
+use super::table::utf16_order;
 
 /// The identity of one container (queue, table) between its creation and its deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -259,13 +259,13 @@ pub fn tables(account: &str) -> Key {
     join(&[b"t", account.as_bytes(), &[0]])
 }
 
-/// Every entity of a table; see [`crate::table::ordinal`] for how the keys are written behind it.
+/// Every entity of a table; see [`crate::store::table::utf16_order`] for how the keys are written behind it.
 pub fn entities(generation: Generation) -> Key {
     join(&[b"y", &generation.0])
 }
 
 pub fn entity(generation: Generation, partition: &str, row: &str) -> Key {
-    let (partition, row) = (ordinal::encode(partition), ordinal::encode(row));
+    let (partition, row) = (utf16_order::encode(partition), utf16_order::encode(row));
     join(&[b"y", &generation.0, &partition, &[0], &row])
 }
 
