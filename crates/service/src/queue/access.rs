@@ -1,9 +1,8 @@
 //! What a queue grants to those who come with a token that leans on it: its stored policies.
 
-use super::stored;
-use crate::Services;
 use crate::fault::Answer;
 use crate::record::container::StoredPolicy;
+use crate::{Context, Services};
 
 /// None when there is no such queue.
 pub async fn queue_access(
@@ -11,6 +10,6 @@ pub async fn queue_access(
     account: &str,
     name: &str,
 ) -> Answer<Option<Vec<StoredPolicy>>> {
-    let reader = services.engine().reader().await?;
-    Ok(stored::find_queue(&reader, account, name).await?.map(|queue| queue.policies))
+    let found = services.view(&Context::reading(account)).await?.queue(name).await?;
+    Ok(found.record().map(|queue| queue.policies.clone()))
 }
