@@ -135,7 +135,12 @@ impl Committer {
     /// The second stage: durable. Gives what readers see then.
     fn sync(&self, made: &Made) -> Result<Arc<Snapshot>, EngineError> {
         let durable = match (self.core.stopped(), &made.snapshot) {
-            (None, Some(snapshot)) => self.core.store.sync().map(|()| snapshot.clone()),
+            (None, Some(snapshot)) => {
+                let begun = Instant::now();
+                let synced = self.core.store.sync();
+                self.core.syncs.took(begun.elapsed());
+                synced.map(|()| snapshot.clone())
+            }
             _ => Err(EngineError::Unknown),
         };
         durable.inspect_err(|error| {

@@ -6,6 +6,7 @@ use crate::error::EngineError;
 use crate::extent::{Extents, Rows};
 use crate::host::Host;
 use crate::key::Value;
+use crate::stats::SyncTimes;
 use crate::store::{Snapshot, Store};
 use crate::txn::{Commit, Ticks, TxnId, Version};
 use foldhash::fast::RandomState;
@@ -22,6 +23,7 @@ pub(crate) struct Core {
     pub published: Arc<Published>,
     pub recent: Mutex<Recent>,
     pub groups: AtomicU64,
+    pub syncs: SyncTimes,
     pub crowd: Crowd,
     stopped: OnceLock<&'static str>,
 }
@@ -43,6 +45,7 @@ impl Core {
             published,
             recent: Mutex::new(recent),
             groups: AtomicU64::new(0),
+            syncs: SyncTimes::default(),
             crowd: Crowd::default(),
             stopped: OnceLock::new(),
         }

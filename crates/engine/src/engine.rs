@@ -17,6 +17,7 @@ use crate::queue::{Ended, Job, Queue, Refusal};
 use crate::reader::Reader;
 use crate::reply::Reply;
 use crate::space::{Seen, Space};
+use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::txn::{ChunkId, Commit, Outcome, Stamp, Ticks, Txn, TxnId, Write};
 use std::path::Path;
@@ -35,14 +36,6 @@ const TICK: &[u8] = b"\0t";
 pub struct Engine {
     inner: Arc<Inner>,
     gives_back: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EngineStats {
-    /// Since the directory was made.
-    pub transactions: u64,
-    /// Since the engine was opened.
-    pub groups: u64,
 }
 
 struct Inner {
@@ -199,10 +192,16 @@ impl Engine {
         }
     }
 
-    /// Transactions and groups committed; their ratio says how well commits share a sync.
+    /// Transactions and groups committed (their ratio says how well commits share a sync), and how the disk and the memory do.
     pub fn stats(&self) -> EngineStats {
         let core = &self.inner.core;
-        EngineStats { transactions: core.published.get().seq(), groups: core.groups.load(Ordering::Relaxed) }
+        EngineStats {
+            transactions: core.published.get().seq(),
+            groups: core.groups.load(Ordering::Relaxed),
+            syncs: core.syncs.stats(),
+            row_cache: core.store.row_cache_stats(),
+            available_bytes: core.extents.space().map(|space| space.seen().available),
+        }
     }
 
     /// Why the engine stopped for good, after a write to stable storage failed.

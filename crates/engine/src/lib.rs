@@ -24,6 +24,7 @@ mod reply;
 mod run;
 mod scan;
 mod space;
+mod stats;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -33,12 +34,13 @@ mod writing;
 
 pub use crc::{Crc64, crc64, crc64_combine};
 pub use embedded::{OpenError, Options};
-pub use engine::{Engine, EngineStats};
+pub use engine::Engine;
 pub use error::{Corrupt, EngineError, RunError};
 pub use extent::{ExtentOptions, ExtentStats, Extents, MAX_CHUNK, Pin, Written};
 pub use host::Host;
 pub use key::{Key, KeyRange, Value};
 pub use reader::Reader;
+pub use stats::{EngineStats, RowCacheStats, SyncStats};
 pub use txn::{
     ChunkId, Commit, Entry, Expect, LookPage, Looks, Outcome, Plan, Scan, ScanPage, SkipItem, SkipPage,
     SkipScan, Stamp, Ticks, Txn, TxnId, Version, Write, caps,

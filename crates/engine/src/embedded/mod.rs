@@ -27,6 +27,7 @@ use crate::extent::ExtentOptions;
 use crate::key::Value;
 use crate::limits::{OWN, WIDE};
 use crate::space::Space;
+use crate::stats::RowCacheStats;
 use crate::store::Group;
 use crate::txn::{Ticks, Write};
 use ahead::Ahead;
@@ -257,6 +258,10 @@ impl Embedded {
 
     pub fn failed(&self) -> Option<&'static str> {
         self.merging.failed()
+    }
+
+    pub fn row_cache_stats(&self) -> RowCacheStats {
+        self.spaces.row_cache.as_ref().map(RowCache::stats).unwrap_or_default()
     }
 
     pub fn show(&self, group: &Group) {
