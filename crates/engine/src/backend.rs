@@ -5,11 +5,11 @@
 //! the local engine stay direct calls. Another engine is one more folder, and one more variant here and there.
 
 use crate::contention::Contention;
-use crate::engine::EngineStats;
 use crate::error::{EngineError, Refusal};
 use crate::extents::Extents;
 use crate::key::{Key, Value};
 use crate::local::{Local, Snapshot, scan};
+use crate::stats::EngineStats;
 use crate::txn::{
     Commit, Entry, LookPage, Looks, Outcome, Scan, ScanPage, SkipPage, SkipScan, Stamp, Ticks, Txn, TxnId,
 };

@@ -8,6 +8,7 @@ use crate::host::{Host, Random};
 use crate::key::Key;
 use crate::local::{Local, OpenError, Options};
 use crate::reader::Reader;
+use crate::stats::EngineStats;
 use crate::txn::{Commit, Outcome, Stamp, Ticks, Txn, TxnId};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,14 +20,6 @@ use std::time::Duration;
 pub struct Engine {
     pub(crate) inner: Arc<Inner>,
     gives_back: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EngineStats {
-    /// Since the directory was made.
-    pub transactions: u64,
-    /// Since the engine was opened.
-    pub groups: u64,
 }
 
 pub(crate) struct Inner {
@@ -118,7 +111,7 @@ impl Engine {
         self.inner.backend.close().await
     }
 
-    /// Transactions and groups committed; their ratio says how well commits share a sync.
+    /// Transactions and groups committed (their ratio says how well commits share a sync), and how the disk and the memory do.
     pub fn stats(&self) -> EngineStats {
         self.inner.backend.stats()
     }

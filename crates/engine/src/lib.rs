@@ -16,16 +16,18 @@ pub mod key;
 mod local;
 mod reader;
 mod run;
+mod stats;
 pub mod txn;
 
 pub use crc::{Crc64, crc64, crc64_combine};
-pub use engine::{Engine, EngineStats};
+pub use engine::Engine;
 pub use error::{Corrupt, EngineError, RunError};
 pub use extents::{ExtentStats, Extents, MAX_CHUNK, Pin, Written};
 pub use host::Host;
 pub use key::{Key, KeyRange, Value};
 pub use local::{ExtentOptions, OpenError, Options};
 pub use reader::Reader;
+pub use stats::{EngineStats, RowCacheStats, SyncStats};
 pub use txn::{
     ChunkId, Commit, Entry, Expect, LookPage, Looks, Outcome, Plan, Scan, ScanPage, SkipItem, SkipPage,
     SkipScan, Stamp, Ticks, Txn, TxnId, Version, Write,

@@ -15,11 +15,11 @@ mod tests;
 
 use crate::backend::Submission;
 use crate::contention::Contention;
-use crate::engine::EngineStats;
 use crate::error::{EngineError, Refusal};
 use crate::extents::Extents;
 use crate::host::Host;
 use crate::key::{Key, Value};
+use crate::stats::EngineStats;
 use crate::txn::{ChunkId, Commit, Outcome, Stamp, Ticks, Txn, TxnId, Write};
 use clock::EngineClock;
 use commit::committer::Committer;
@@ -171,6 +171,9 @@ impl Local {
         EngineStats {
             transactions: shared.published.get().seq(),
             groups: shared.groups.load(Ordering::Relaxed),
+            syncs: shared.syncs.stats(),
+            row_cache: shared.store.row_cache_stats(),
+            available_bytes: shared.extents.space().map(|space| space.seen().available),
         }
     }
 

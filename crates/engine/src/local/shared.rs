@@ -6,6 +6,7 @@ use crate::key::Value;
 use crate::local::clock::EngineClock;
 use crate::local::extent::{LocalExtents, Rows};
 use crate::local::store::{Snapshot, Store, version};
+use crate::stats::SyncTimes;
 use crate::txn::{Commit, Ticks, TxnId};
 use foldhash::fast::RandomState;
 use parking_lot::{Mutex, RwLock};
@@ -21,6 +22,7 @@ pub(crate) struct Shared {
     pub recent: Mutex<RecentOutcomes>,
     pub groups: AtomicU64,
     pub contention: Contention,
+    pub syncs: SyncTimes,
     stopped: OnceLock<&'static str>,
 }
 
@@ -40,6 +42,7 @@ impl Shared {
             recent: Mutex::new(recent),
             groups: AtomicU64::new(0),
             contention: Contention::default(),
+            syncs: SyncTimes::default(),
             stopped: OnceLock::new(),
         }
     }

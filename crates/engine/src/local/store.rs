@@ -5,6 +5,7 @@ use crate::error::EngineError;
 use crate::key::{Key, KeyRange, Value};
 use crate::local::embedded::{Embedded, EmbeddedSnapshot, Tick};
 use crate::local::memory::{Memory, MemorySnapshot};
+use crate::stats::RowCacheStats;
 use crate::txn::{Entry, Ticks, TxnId, Version, Write};
 use std::sync::Arc;
 
@@ -83,6 +84,13 @@ impl Store {
         match self {
             Self::Memory(_) => Ok(()),
             Self::Embedded(embedded) => embedded.sync(),
+        }
+    }
+
+    pub fn row_cache_stats(&self) -> RowCacheStats {
+        match self {
+            Self::Memory(_) => RowCacheStats::default(),
+            Self::Embedded(embedded) => embedded.row_cache_stats(),
         }
     }
 

@@ -135,7 +135,12 @@ impl Committer {
     /// The second stage: durable. Gives what readers see then.
     fn sync(&self, written: &WrittenGroup) -> Result<Arc<Snapshot>, EngineError> {
         let durable = match (self.shared.stopped(), &written.snapshot) {
-            (None, Some(snapshot)) => self.shared.store.sync().map(|()| snapshot.clone()),
+            (None, Some(snapshot)) => {
+                let begun = Instant::now();
+                let synced = self.shared.store.sync();
+                self.shared.syncs.took(begun.elapsed());
+                synced.map(|()| snapshot.clone())
+            }
             _ => Err(EngineError::Unknown),
         };
         durable.inspect_err(|error| {

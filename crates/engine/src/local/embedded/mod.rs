@@ -26,6 +26,7 @@ use crate::local::extent::ExtentOptions;
 use crate::local::shared::Published;
 use crate::local::space::Space;
 use crate::local::store::Group;
+use crate::stats::RowCacheStats;
 use crate::txn::{Ticks, Write};
 use ::fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy, RestartIntervalPolicy};
 use ::fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
@@ -251,6 +252,10 @@ impl Embedded {
 
     pub fn failed(&self) -> Option<&'static str> {
         self.merging.failed()
+    }
+
+    pub fn row_cache_stats(&self) -> RowCacheStats {
+        self.spaces.row_cache.as_ref().map(RowCache::stats).unwrap_or_default()
     }
 
     pub fn publish_to_cache(&self, group: &Group) {

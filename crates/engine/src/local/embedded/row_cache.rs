@@ -10,6 +10,7 @@
 
 use crate::caps;
 use crate::key::Value;
+use crate::stats::RowCacheStats;
 use crate::txn::Write;
 use foldhash::fast::RandomState;
 use parking_lot::Mutex;
@@ -29,6 +30,8 @@ const SETS_A_BLOCK: usize = 256;
 const OVERHEAD: u64 = 32;
 /// Sets that are looked at for something to evict, at one insertion.
 const SWEEP: usize = 32;
+/// Places to count lookups in.
+const COUNTS: usize = 64;
 
 pub(super) struct RowCache {
     blocks: Box<[OnceLock<Box<[Set]>>]>,
@@ -38,6 +41,15 @@ pub(super) struct RowCache {
     weight: AtomicU64,
     /// The set that is looked at next for something to evict.
     hand: AtomicUsize,
+    counts: Box<[Counts]>,
+}
+
+/// Lookups of keys that share some bits of their hash. There are enough of them that processors seldom count in the same one.
+#[derive(Default)]
+#[repr(align(128))]
+struct Counts {
+    hits: AtomicU64,
+    misses: AtomicU64,
 }
 
 #[derive(Default)]
@@ -144,6 +156,7 @@ impl RowCache {
             capacity,
             weight: AtomicU64::new(0),
             hand: AtomicUsize::new(0),
+            counts: (0..COUNTS).map(|_| Counts::default()).collect(),
         })
     }
 
@@ -159,12 +172,32 @@ impl RowCache {
     #[allow(clippy::option_option, reason = "not known, and known to be absent, are different answers")]
     pub fn get(&self, key: &[u8], seq: u64) -> Option<Known> {
         let (set, tag) = self.set(key);
+        let known = Self::get_in(set, tag, key, seq);
+        let counts = &self.counts[usize::from(tag) % COUNTS];
+        let count = if known.is_some() { &counts.hits } else { &counts.misses };
+        count.fetch_add(1, Ordering::Relaxed);
+        known
+    }
+
+    #[allow(clippy::option_option, reason = "not known, and known to be absent, are different answers")]
+    fn get_in(set: &Set, tag: u16, key: &[u8], seq: u64) -> Option<Known> {
         let mut places = set.0.lock();
         let way = places.find(key, tag)?;
         places.used |= 1 << way;
         let row = places.rows[way].as_ref().filter(|row| row.since() <= seq)?.clone();
         drop(places);
         Some(row.known())
+    }
+
+    pub fn stats(&self) -> RowCacheStats {
+        let sum = |count: fn(&Counts) -> &AtomicU64| {
+            self.counts.iter().map(|counts| count(counts).load(Ordering::Relaxed)).sum()
+        };
+        RowCacheStats {
+            hits: sum(|counts| &counts.hits),
+            misses: sum(|counts| &counts.misses),
+            bytes: self.weight.load(Ordering::Relaxed),
+        }
     }
 
     /// What a snapshot at `seq` showed.
@@ -271,6 +304,19 @@ mod tests {
         let long = vec![b'a'; 1 + (1 << 16)];
         cache.keep(&long, 5, None);
         assert_eq!(cache.get(&long, 5), None, "too long to be kept");
+    }
+
+    #[test]
+    fn lookups_are_counted_by_what_they_found() {
+        let cache = RowCache::new(1 << 20).expect("a cache");
+        assert_eq!(cache.get(b"a", 5), None);
+        cache.keep(b"a", 5, row(3, "v").as_ref());
+        cache.keep(b"b", 5, None);
+        assert!(cache.get(b"a", 5).is_some() && cache.get(b"b", 5).is_some());
+        assert_eq!(cache.get(b"a", 2), None, "not as that snapshot shows it");
+        let stats = cache.stats();
+        assert_eq!((stats.hits, stats.misses), (2, 2));
+        assert!(stats.bytes > 0);
     }
 
     #[test]

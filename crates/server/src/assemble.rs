@@ -49,25 +49,24 @@ pub fn open_engine(config: &Config, descriptors: usize) -> Result<Engine, Error>
     })
 }
 
-pub struct Wired {
+pub struct Assembled {
     pub services: Services,
     pub front: Arc<Front>,
     accounts: Accounts,
 }
 
-pub fn wire(config: &Config, engine: &Engine, metrics: Arc<Metrics>) -> Result<Wired, Error> {
+pub fn assemble(config: &Config, engine: &Engine, metrics: &Metrics) -> Result<Assembled, Error> {
     let options = ServiceOptions { answer_memory: config.answer_memory, ..ServiceOptions::default() };
     let services = Services::new(engine.clone(), options);
     let accounts = Accounts::new(config.accounts.iter().cloned());
     let auth = Auth::new(accounts.clone(), oauth(&config.oauth)?, secret::delegation(&config.storage)?)
         .with_bearer_over_http(config.bearer_over_http);
-    metrics.watch_upkeep(&services);
-    let options = FrontOptions { observer: Some(metrics) };
-    let front = Arc::new(Front::new(services.clone(), auth, options));
-    Ok(Wired { services, front, accounts })
+    metrics.watch(&services);
+    let front = Arc::new(Front::new(services.clone(), auth, FrontOptions::default()));
+    Ok(Assembled { services, front, accounts })
 }
 
-impl Wired {
+impl Assembled {
     pub fn replace_accounts(&self, accounts: Vec<Account>) {
         self.accounts.replace(accounts);
     }
