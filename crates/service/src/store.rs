@@ -10,9 +10,9 @@ use lazuli_model::time::Timestamp;
 use crate::fault::Answer;
 use crate::key::{self, Generation};
 use crate::record::Record;
-use crate::record::blob::{BlobFields, BlobRecord};
+use crate::record::blob::BlobRecord;
 use crate::record::block::StagedRecord;
-use crate::record::container::{ContainerFields, ContainerRecord};
+use crate::record::container::ContainerRecord;
 use crate::record::content::DeadContent;
 use crate::record::dead_snapshots::DeadSnapshots;
 
@@ -23,7 +23,7 @@ pub fn now(reader: &Reader) -> Timestamp {
 
 pub async fn find_container(reader: &Reader, account: &str, name: &str) -> Answer<Option<ContainerRecord>> {
     Ok(match reader.get(key::container(account, name)).await? {
-        Some(entry) => Some(ContainerRecord::new(ContainerFields::decode(&entry.value)?)),
+        Some(entry) => Some(ContainerRecord::decode(&entry.value)?),
         None => None,
     })
 }
@@ -42,7 +42,7 @@ pub fn put_container<T>(
     permit: Permit,
 ) {
     let Permit { .. } = permit;
-    plan.put(key::container(account, name), record.stored().encode());
+    plan.put(key::container(account, name), record.encode());
 }
 
 pub fn delete_container<T>(plan: &mut Plan<T>, account: &str, name: &str, permit: Permit) {
@@ -80,7 +80,7 @@ pub async fn dead_snapshots(
 
 pub fn decode_blob(entry: Option<lazuli_engine::Entry>) -> Answer<Option<BlobRecord>> {
     Ok(match entry {
-        Some(entry) => Some(BlobRecord::new(BlobFields::decode(&entry.value)?)),
+        Some(entry) => Some(BlobRecord::decode(&entry.value)?),
         None => None,
     })
 }
@@ -93,7 +93,7 @@ pub fn put_blob<T>(
     permit: Permit,
 ) {
     let Permit { .. } = permit;
-    plan.put(key::blob(generation, name), record.stored().encode());
+    plan.put(key::blob(generation, name), record.encode());
 }
 
 pub fn delete_blob<T>(plan: &mut Plan<T>, generation: Generation, name: &str, permit: Permit) {

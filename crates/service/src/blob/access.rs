@@ -1,15 +1,10 @@
 //! What a container grants to those who come without a key: its public level and stored policies.
 
+use lazuli_model::access::ContainerAccess;
+
 use crate::Services;
 use crate::fault::Answer;
-use crate::record::container::{PublicAccess, StoredPolicy};
 use crate::store;
-
-#[derive(Clone, Debug, Default)]
-pub struct ContainerAccess {
-    pub public: PublicAccess,
-    pub policies: Vec<StoredPolicy>,
-}
 
 /// None when there is no such container.
 pub async fn container_access(
@@ -19,8 +14,6 @@ pub async fn container_access(
 ) -> Answer<Option<ContainerAccess>> {
     let reader = services.engine().reader().await?;
     let container = store::find_container(&reader, account, name).await?;
-    Ok(container.map(|container| ContainerAccess {
-        public: container.fields.public_access,
-        policies: container.fields.policies,
-    }))
+    Ok(container
+        .map(|container| ContainerAccess { public: container.public_access, policies: container.policies }))
 }

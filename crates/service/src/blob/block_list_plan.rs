@@ -73,11 +73,11 @@ impl BlockListPlan {
         listed: &[(BlockSource, Vec<u8>)],
     ) -> Answer<Self> {
         let container = store::container(reader, &context.account, &at.container).await?;
-        let generation = container.fields.generation;
+        let generation = container.generation;
         let base = reader.get(key::blob(generation, &at.blob)).await?;
         let staged = reader.get(key::staged(generation, &at.blob)).await?;
         let seen = (base.as_ref().map(|entry| entry.version), staged.as_ref().map(|entry| entry.version));
-        let old = store::decode_blob(base)?.map(|record| record.fields.content);
+        let old = store::decode_blob(base)?.map(|record| record.content);
 
         let mut mentioned: HashMap<&[u8], Mentioned> = HashMap::new();
         for (source, id) in listed {

@@ -1,6 +1,7 @@
 //! Create Container.
 
 use lazuli_engine::Plan;
+use lazuli_model::access::PublicAccess;
 use lazuli_model::admission::{Kind, Preconditions, admit};
 use lazuli_model::error::ErrorCode;
 use lazuli_model::metadata::Metadata;
@@ -9,7 +10,7 @@ use lazuli_model::{ETag, Op, Timestamp};
 use super::Stamped;
 use crate::fault::{Answer, Fault};
 use crate::key::Generation;
-use crate::record::container::{ContainerFields, ContainerRecord, PublicAccess};
+use crate::record::container::ContainerRecord;
 use crate::{Context, Services, store};
 
 #[derive(Clone, Debug)]
@@ -42,7 +43,7 @@ impl CreateContainer {
                     now,
                     context.version,
                 )?;
-                let record = ContainerRecord { fields: input.fields(now), lease: None };
+                let record = input.record(now);
                 let mut plan = Plan::new(Stamped { etag: ETag(now.0), last_modified: now });
                 let (_, permit) = admitted.into_parts();
                 store::put_container(&mut plan, &context.account, &input.container, record, permit);
@@ -51,13 +52,13 @@ impl CreateContainer {
             .await
     }
 
-    fn fields(&self, now: Timestamp) -> ContainerFields {
-        ContainerFields {
+    fn record(&self, now: Timestamp) -> ContainerRecord {
+        ContainerRecord {
             generation: Generation::new(now.0, rand::random()),
-            created: now.0,
-            etag: now.0,
-            last_modified: now.0,
-            metadata: self.metadata.clone().into_pairs(),
+            created: now,
+            etag: ETag(now.0),
+            last_modified: now,
+            metadata: self.metadata.clone(),
             public_access: self.public_access,
             policies: Vec::new(),
             lease: None,

@@ -56,7 +56,7 @@ impl DeleteBlob {
     ) -> Answer<Plan<()>> {
         let now = store::now(reader);
         let container = store::container(reader, &context.account, &self.at.container).await?;
-        let generation = container.fields.generation;
+        let generation = container.generation;
         let found = store::find_snapshot(reader, generation, &self.at.blob, snapshot).await?;
         let row = Op::DeleteBlob.row();
         let admitted = admit(&row.policy, &self.preconditions, Kind::Blob, found, now, context.version)?;
@@ -64,9 +64,9 @@ impl DeleteBlob {
         let record = record.ok_or(ErrorCode::BlobNotFound)?;
         let mut plan = Plan::new(());
         plan.delete(key::snapshot(generation, &self.at.blob, snapshot.0));
-        content::drop_holder(reader, &mut plan, &record.fields.content).await?;
+        content::drop_holder(reader, &mut plan, &record.content).await?;
         if let Some(mut base) = store::find_blob(reader, generation, &self.at.blob).await? {
-            base.fields.snapshots = base.fields.snapshots.saturating_sub(1);
+            base.snapshots = base.snapshots.saturating_sub(1);
             store::put_blob(&mut plan, generation, &self.at.blob, base, permit);
         }
         Ok(plan)
@@ -78,7 +78,7 @@ impl DeleteBlob {
         let generation = place.generation();
         let staged = match &place.existing {
             Some(Existing::Blob(_)) => store::find_staged(reader, generation, &self.at.blob).await?,
-            Some(Existing::Staged(staged)) => Some(staged.record.clone()),
+            Some(Existing::Staged(staged)) => Some(staged.clone()),
             None => None,
         };
         let row = Op::DeleteBlob.row();
@@ -92,13 +92,13 @@ impl DeleteBlob {
             store::discard_staged(&mut plan, generation, &self.at.blob, &staged);
             return Ok(plan);
         };
-        if base.fields.snapshots > 0 && self.snapshots.is_none() {
+        if base.snapshots > 0 && self.snapshots.is_none() {
             return Err(ErrorCode::SnapshotsPresent.into());
         }
         let mut dropped = Vec::new();
-        if self.snapshots.is_some() && base.fields.snapshots > 0 {
+        if self.snapshots.is_some() && base.snapshots > 0 {
             dropped = delete_snapshots(reader, &mut plan, generation, &self.at.blob).await?;
-            base.fields.snapshots = 0;
+            base.snapshots = 0;
         }
         if self.snapshots == Some(DeleteSnapshots::Only) {
             content::drop_holders(reader, &mut plan, &dropped).await?;
@@ -108,7 +108,7 @@ impl DeleteBlob {
         if let Some(staged) = &staged {
             store::discard_staged(&mut plan, generation, &self.at.blob, staged);
         }
-        dropped.push(base.fields.content);
+        dropped.push(base.content);
         content::drop_holders(reader, &mut plan, &dropped).await?;
         store::delete_blob(&mut plan, generation, &self.at.blob, permit);
         Ok(plan)
@@ -137,7 +137,7 @@ async fn delete_snapshots(
     for (key, _) in page.items {
         // Read as a check: the sweeper may be deleting some of them, and each content loses its holder once.
         if let Some(record) = store::decode_blob(reader.get(key.clone()).await?)? {
-            contents.push(record.fields.content);
+            contents.push(record.content);
         }
         plan.delete(key);
     }

@@ -30,7 +30,7 @@ impl DeleteContainer {
                 let record = record.ok_or(ErrorCode::ContainerNotFound)?;
                 let mut plan = Plan::new(());
                 store::delete_container(&mut plan, &context.account, &input.container, permit);
-                plan.put(key::dead_generation(record.fields.generation), Value::new());
+                plan.put(key::dead_generation(record.generation), Value::new());
                 Ok::<_, Fault>(plan)
             })
             .await

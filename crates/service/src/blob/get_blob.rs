@@ -2,6 +2,7 @@
 
 use lazuli_engine::Reader;
 use lazuli_model::admission::{Kind, Preconditions, admit};
+use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::operation::Row;
 use lazuli_model::range::ByteRange;
@@ -11,7 +12,7 @@ use super::BlobAddress;
 use super::write::{check_customer_key, refuse_archived};
 use crate::download::Download;
 use crate::fault::Answer;
-use crate::record::blob::{BlobRecord, CustomerKey};
+use crate::record::blob::BlobRecord;
 use crate::{Context, Services, store};
 
 #[derive(Clone, Debug)]
@@ -39,7 +40,7 @@ impl GetBlobProperties {
     async fn find(&self, reader: &Reader, context: &Context, row: &'static Row) -> Answer<Found> {
         let now = store::now(reader);
         let container = store::container(reader, &context.account, &self.at.container).await?;
-        let generation = container.fields.generation;
+        let generation = container.generation;
         let found = match self.snapshot {
             Some(snapshot) => store::find_snapshot(reader, generation, &self.at.blob, snapshot).await?,
             None => store::find_blob(reader, generation, &self.at.blob).await?,
@@ -75,7 +76,7 @@ impl GetBlob {
             Ok(range) => range,
             Err(failure) => return Ok((found, Err(failure))),
         };
-        let content = &found.blob.fields.content;
+        let content = &found.blob.content;
         let download = Download::open(services, active, &reader, content, range.clone()).await?;
         Ok((found, Ok((range, download))))
     }

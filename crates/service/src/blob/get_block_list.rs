@@ -59,9 +59,9 @@ impl GetBlockList {
         let existing = admitted.into_record().ok_or(ErrorCode::BlobNotFound)?;
         let (mut committed_blob, mut committed) = (None, None);
         if let Existing::Blob(blob) = existing {
-            let stamped = Stamped { etag: blob.etag(), last_modified: blob.last_modified() };
+            let stamped = Stamped { etag: blob.etag, last_modified: blob.last_modified };
             committed_blob = Some((stamped, blob.length()));
-            committed = Some(blob.fields.content)
+            committed = Some(blob.content)
                 .filter(|content| matches!(content.shape, Shape::Manifest { named: true, .. }));
         }
         let stage = match self.snapshot {

@@ -54,7 +54,7 @@ impl LeaseBlob {
                     }
                     Existing::Staged(mut staged) => {
                         staged.lease = lease;
-                        store::put_staged(&mut plan, generation, &input.at.blob, &staged.stored());
+                        store::put_staged(&mut plan, generation, &input.at.blob, &staged);
                     }
                 }
                 Ok::<_, Fault>(plan)

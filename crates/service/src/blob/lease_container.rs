@@ -40,7 +40,7 @@ impl LeaseContainer {
                 if !context.version.has(Feature::ContainerLeaseKeepsEtag) {
                     record.touch(now);
                 }
-                let stamped = Stamped { etag: record.etag(), last_modified: record.last_modified() };
+                let stamped = Stamped { etag: record.etag, last_modified: record.last_modified };
                 let mut plan = Plan::new((stamped, change));
                 store::put_container(&mut plan, &context.account, &input.container, record, permit);
                 Ok::<_, Fault>(plan)

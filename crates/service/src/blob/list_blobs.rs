@@ -7,9 +7,8 @@ use lazuli_model::time::Timestamp;
 use crate::fault::Answer;
 use crate::key::{self, Generation};
 use crate::record::Record;
-use crate::record::blob::{BlobFields, BlobRecord};
+use crate::record::blob::BlobRecord;
 use crate::record::block::StagedRecord;
-use crate::record::existing::StagedBlob;
 use crate::shared::marker::Position;
 use crate::{Context, Services, store};
 
@@ -34,7 +33,7 @@ pub struct ListBlobs {
 #[derive(Clone, Debug)]
 pub enum BlobListItem {
     Blob { name: String, snapshot: Option<Timestamp>, blob: Box<BlobRecord> },
-    Uncommitted { name: String, staged: StagedBlob },
+    Uncommitted { name: String, staged: StagedRecord },
     Prefix(String),
 }
 
@@ -63,7 +62,7 @@ impl ListBlobs {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<BlobList> {
         let reader = services.engine().reader().await?;
         let container = store::container(&reader, &context.account, &self.container).await?;
-        let generation = container.fields.generation;
+        let generation = container.generation;
         let mut sources = vec![self.source(&reader, key::blobs(generation), Kind::Base).await?];
         if self.snapshots && self.delimiter.is_empty() {
             sources.push(self.snapshots(&reader, generation).await?);
@@ -290,11 +289,9 @@ impl Candidate {
         let value = value.unwrap_or_default();
         Ok(match kind {
             Kind::Group => BlobListItem::Prefix(name),
-            Kind::Staged => {
-                BlobListItem::Uncommitted { name, staged: StagedBlob::new(StagedRecord::decode(&value)?) }
-            }
+            Kind::Staged => BlobListItem::Uncommitted { name, staged: StagedRecord::decode(&value)? },
             Kind::Base | Kind::Snapshot => {
-                let blob = Box::new(BlobRecord::new(BlobFields::decode(&value)?));
+                let blob = Box::new(BlobRecord::decode(&value)?);
                 let snapshot = (kind == Kind::Snapshot).then_some(Timestamp(ticks));
                 BlobListItem::Blob { name, snapshot, blob }
             }

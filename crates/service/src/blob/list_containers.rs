@@ -36,7 +36,6 @@ impl ListContainers {
             max_bytes: self.max_bytes,
         };
         let (items, next) = listing.page(&reader).await?;
-        let items = items.into_iter().map(|(name, fields)| (name, ContainerRecord::new(fields))).collect();
         Ok(ContainerList { items, next, now: store::now(&reader) })
     }
 }

@@ -23,7 +23,7 @@ mod snapshot_blob;
 mod stage_counts;
 mod write;
 
-pub use access::{ContainerAccess, container_access};
+pub use access::container_access;
 pub use create_container::CreateContainer;
 pub use delete_blob::{DeleteBlob, DeleteSnapshots};
 pub use delete_container::DeleteContainer;
@@ -45,14 +45,16 @@ pub use snapshot_blob::{SnapshotBlob, Snapshotted};
 pub(crate) use stage_counts::StageCounts;
 pub use write::Digests;
 
+pub use crate::record::blob::BlobRecord;
+pub use crate::record::container::ContainerRecord;
+
 use lazuli_engine::Reader;
 use lazuli_model::etag::ETag;
 use lazuli_model::time::Timestamp;
 
 use crate::fault::Answer;
 use crate::key::Generation;
-use crate::record::container::ContainerRecord;
-use crate::record::existing::{Existing, StagedBlob};
+use crate::record::existing::Existing;
 use crate::store;
 
 /// Which blob an operation is about.
@@ -78,17 +80,15 @@ pub(crate) struct Place {
 impl Place {
     pub async fn find(reader: &Reader, account: &str, at: &BlobAddress) -> Answer<Self> {
         let container = store::container(reader, account, &at.container).await?;
-        let generation = container.fields.generation;
+        let generation = container.generation;
         let existing = match store::find_blob(reader, generation, &at.blob).await? {
             Some(blob) => Some(Existing::Blob(Box::new(blob))),
-            None => store::find_staged(reader, generation, &at.blob)
-                .await?
-                .map(|record| Existing::Staged(StagedBlob::new(record))),
+            None => store::find_staged(reader, generation, &at.blob).await?.map(Existing::Staged),
         };
         Ok(Self { container, existing })
     }
 
     pub fn generation(&self) -> Generation {
-        self.container.fields.generation
+        self.container.generation
     }
 }

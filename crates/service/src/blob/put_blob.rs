@@ -2,6 +2,7 @@
 
 use lazuli_engine::Plan;
 use lazuli_model::admission::{Kind, Preconditions, admit};
+use lazuli_model::blob::{BlobType, ContentHeaders, ContentMd5, CustomerKey, ExplicitTier, Tier};
 use lazuli_model::metadata::Metadata;
 use lazuli_model::tags::Tags;
 use lazuli_model::time::Timestamp;
@@ -12,9 +13,7 @@ use super::{BlobAddress, Digests, Place, Stamped};
 use crate::fault::{Answer, Fault};
 use crate::key::ContentId;
 use crate::manifest::Manifest;
-use crate::record::blob::{
-    BlobFields, BlobRecord, BlobType, ContentMd5, CustomerKey, ExplicitTier, HttpHeaders, Tier,
-};
+use crate::record::blob::BlobRecord;
 use crate::record::content::{Content, PIECES_IN_RECORD};
 use crate::record::existing::Existing;
 use crate::upload::upload;
@@ -33,7 +32,7 @@ pub struct PutBlockBlob {
 /// What a write gives a new content: everything that it does not name is cleared.
 #[derive(Clone, Debug, Default)]
 pub struct BlobProperties {
-    pub http: HttpHeaders,
+    pub headers: ContentHeaders,
     pub metadata: Metadata,
     pub tags: Tags,
     pub tier: Option<Tier>,
@@ -62,8 +61,8 @@ impl PutBlockBlob {
             intact.clone()?;
         }
         // The stored MD5 is the one given for the blob, else the one computed.
-        if properties.http.content_md5 == ContentMd5::None {
-            properties.http.content_md5 = uploaded.md5.into();
+        if properties.headers.content_md5 == ContentMd5::None {
+            properties.headers.content_md5 = uploaded.md5.into();
         }
         let now = services.now();
         let fresh = ContentId::fresh(now);
@@ -83,7 +82,7 @@ impl PutBlockBlob {
                 let generation = place.generation();
                 // The base may exist beside uncommitted blocks: both are replaced.
                 let staged = match &place.existing {
-                    Some(Existing::Staged(staged)) => Some(staged.record.clone()),
+                    Some(Existing::Staged(staged)) => Some(staged.clone()),
                     _ => store::find_staged(&reader, generation, &at.blob).await?,
                 };
                 let admitted = admit(&row.policy, given, Kind::Blob, place.existing, now, context.version)?;
@@ -93,10 +92,10 @@ impl PutBlockBlob {
                     refuse_archived(old)?;
                 }
                 let record = replace(existing.as_ref(), BlobType::Block, body.clone(), properties, now);
-                let stamped = Stamped { etag: record.etag(), last_modified: record.last_modified() };
+                let stamped = Stamped { etag: record.etag, last_modified: record.last_modified };
                 let mut plan = Plan::new(stamped);
                 if let Some(Existing::Blob(old)) = &existing {
-                    content::drop_holder(&reader, &mut plan, &old.fields.content).await?;
+                    content::drop_holder(&reader, &mut plan, &old.content).await?;
                 }
                 if let Some(staged) = &staged {
                     store::discard_staged(&mut plan, generation, &at.blob, staged);
@@ -125,30 +124,29 @@ pub(super) fn replace(
     now: Timestamp,
 ) -> BlobRecord {
     let old = match existing {
-        Some(Existing::Blob(old)) => Some(&old.fields),
+        Some(Existing::Blob(old)) => Some(old),
         _ => None,
     };
-    let etag = ETag(old.map_or(now.0, |old| now.0.max(old.etag + 1)));
+    let etag = ETag(old.map_or(now.0, |old| now.0.max(old.etag.0 + 1)));
     let tier = match properties.tier {
-        Some(tier) => Some(ExplicitTier { tier, changed: etag.0 }),
+        Some(tier) => Some(ExplicitTier { tier, changed: Timestamp(etag.0) }),
         None => old.and_then(|old| old.tier),
     };
-    let fields = BlobFields {
+    BlobRecord {
         kind,
-        created: old.map_or(etag.0, |old| old.created),
-        etag: etag.0,
-        last_modified: etag.0,
+        created: old.map_or(Timestamp(etag.0), |old| old.created),
+        etag,
+        last_modified: Timestamp(etag.0),
         content,
-        http: properties.http.clone(),
-        metadata: properties.metadata.clone().into_pairs(),
-        tags: Vec::new(),
-        lease: None,
+        headers: properties.headers.clone(),
+        metadata: properties.metadata.clone(),
+        tags: properties.tags.clone(),
+        lease: existing.and_then(Existing::lease).cloned(),
         tier,
         customer_key: properties.customer_key.clone(),
         encryption_scope: None,
         snapshots: old.map_or(0, |old| old.snapshots),
         sequence_number: 0,
         sealed: false,
-    };
-    BlobRecord { fields, lease: existing.and_then(Existing::lease).cloned(), tags: properties.tags.clone() }
+    }
 }

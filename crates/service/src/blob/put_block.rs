@@ -3,6 +3,7 @@
 use lazuli_engine::Plan;
 use lazuli_model::Op;
 use lazuli_model::admission::{Kind, Preconditions, admit};
+use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::version::Feature;
 
@@ -12,7 +13,6 @@ use crate::fault::{Answer, Fault};
 use crate::key::ContentId;
 use crate::manifest::Manifest;
 use crate::record::Record;
-use crate::record::blob::CustomerKey;
 use crate::record::block::{BlockRecord, StagedRecord};
 use crate::record::content::PIECES_IN_BLOCK;
 use crate::record::existing::Existing;
@@ -63,7 +63,7 @@ impl PutBlock {
                 let place = Place::find(&reader, &context.account, at).await?;
                 let generation = place.generation();
                 let staged = match &place.existing {
-                    Some(Existing::Staged(staged)) => Some(staged.record.clone()),
+                    Some(Existing::Staged(staged)) => Some(staged.clone()),
                     _ => store::find_staged(&reader, generation, &at.blob).await?,
                 };
                 let admitted = admit(&row.policy, given, Kind::Blob, place.existing, now, context.version)?;
@@ -79,7 +79,7 @@ impl PutBlock {
                     None => {
                         let id_length = u8::try_from(block_id.len()).unwrap_or(u8::MAX);
                         let record =
-                            StagedRecord { stage: fresh_stage, id_length, created: now.0, lease: None };
+                            StagedRecord { stage: fresh_stage, id_length, created: now, lease: None };
                         store::put_staged(&mut plan, generation, &at.blob, &record);
                         fresh_stage
                     }
@@ -97,7 +97,7 @@ impl PutBlock {
                 if let Some(manifest) = listed {
                     manifest.publish(&reader, &mut plan).await?;
                 }
-                plan.put(block_key, BlockRecord { content: content.clone(), staged_at: now.0 }.encode());
+                plan.put(block_key, BlockRecord { content: content.clone(), staged_at: now }.encode());
                 Ok::<_, Fault>(plan)
             })
             .await?;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use lazuli_engine::Plan;
 use lazuli_model::Op;
 use lazuli_model::admission::{Kind, Preconditions, admit};
+use lazuli_model::blob::BlobType;
 use lazuli_model::error::ErrorCode;
 
 use super::block_list_plan::BlockListPlan;
@@ -15,7 +16,6 @@ use super::put_blob::{BlobProperties, replace};
 use super::write::{admit_early, check_key_of_blocks, refuse_archived};
 use super::{BlobAddress, Place, Stamped};
 use crate::fault::{Answer, Fault};
-use crate::record::blob::BlobType;
 use crate::record::existing::Existing;
 use crate::{Context, Services, key, store};
 
@@ -83,7 +83,7 @@ impl PutBlockList {
                     }
                     let body = list.manifest.content.clone();
                     let record = replace(existing.as_ref(), BlobType::Block, body, properties, now);
-                    let stamped = Stamped { etag: record.etag(), last_modified: record.last_modified() };
+                    let stamped = Stamped { etag: record.etag, last_modified: record.last_modified };
                     let mut plan = Plan::new(Some(stamped));
                     if staged.is_some() {
                         plan.delete(key::staged(generation, &at.blob));
@@ -109,13 +109,13 @@ impl PutBlockList {
 #[cfg(test)]
 mod tests {
     use lazuli_engine::{Engine, Host};
+    use lazuli_model::access::PublicAccess;
     use lazuli_model::metadata::Metadata;
     use lazuli_model::version::ApiVersion;
 
     use super::*;
     use crate::ServiceOptions;
     use crate::blob::CreateContainer;
-    use crate::record::container::PublicAccess;
 
     #[tokio::test(start_paused = true)]
     async fn a_long_list_is_refused_when_its_turn_does_not_come() {

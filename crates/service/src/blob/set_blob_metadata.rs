@@ -2,12 +2,12 @@
 
 use lazuli_model::Op;
 use lazuli_model::admission::Preconditions;
+use lazuli_model::blob::CustomerKey;
 use lazuli_model::metadata::Metadata;
 
 use super::write::{change_blob, check_customer_key};
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
-use crate::record::blob::CustomerKey;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
@@ -20,15 +20,14 @@ pub struct SetBlobMetadata {
 
 impl SetBlobMetadata {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stamped> {
-        let metadata = self.metadata.into_pairs();
         let row = Op::SetBlobMetadata.row();
         let record = change_blob(services, context, row, &self.at, &self.preconditions, |record, now| {
             check_customer_key(record, self.customer_key.as_ref())?;
-            record.fields.metadata.clone_from(&metadata);
+            record.metadata.clone_from(&self.metadata);
             record.touch(now);
             Ok(())
         })
         .await?;
-        Ok(Stamped { etag: record.etag(), last_modified: record.last_modified() })
+        Ok(Stamped { etag: record.etag, last_modified: record.last_modified })
     }
 }

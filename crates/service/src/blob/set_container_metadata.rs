@@ -18,10 +18,9 @@ pub struct SetContainerMetadata {
 
 impl SetContainerMetadata {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stamped> {
-        let metadata = self.metadata.into_pairs();
         let row = Op::SetContainerMetadata.row();
         change_container(services, context, row, &self.container, &self.preconditions, |record, now| {
-            record.fields.metadata.clone_from(&metadata);
+            record.metadata.clone_from(&self.metadata);
             record.touch(now);
         })
         .await

@@ -3,6 +3,7 @@
 use lazuli_engine::{Plan, Reader, Scan};
 use lazuli_model::Op;
 use lazuli_model::admission::{Kind, Preconditions, admit};
+use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::time::Timestamp;
@@ -12,7 +13,6 @@ use super::{BlobAddress, Place, Stamped};
 use crate::fault::{Answer, Fault};
 use crate::key::Generation;
 use crate::record::Record;
-use crate::record::blob::CustomerKey;
 use crate::{Context, Services, content, key, store};
 
 #[derive(Clone, Debug)]
@@ -55,19 +55,19 @@ impl SnapshotBlob {
 
                 // The id is a moment after every snapshot of this name, and not before the blob's last change.
                 let last = last_snapshot(&reader, generation, &input.at.blob).await?;
-                let id = now.0.max(base.fields.etag).max(last + 1);
+                let id = now.0.max(base.etag.0).max(last + 1);
                 let mut copy = base.clone();
                 copy.lease = None;
-                copy.fields.snapshots = 0;
+                copy.snapshots = 0;
                 if !input.metadata.is_empty() {
-                    copy.fields.metadata = input.metadata.clone().into_pairs();
+                    copy.metadata = input.metadata.clone();
                     copy.touch(now);
                 }
-                base.fields.snapshots += 1;
-                let stamped = Stamped { etag: copy.etag(), last_modified: copy.last_modified() };
+                base.snapshots += 1;
+                let stamped = Stamped { etag: copy.etag, last_modified: copy.last_modified };
                 let mut plan = Plan::new(Snapshotted { snapshot: Timestamp(id), stamped });
-                content::share(&reader, &mut plan, &copy.fields.content).await?;
-                plan.put(key::snapshot(generation, &input.at.blob, id), copy.stored().encode());
+                content::share(&reader, &mut plan, &copy.content).await?;
+                plan.put(key::snapshot(generation, &input.at.blob, id), copy.encode());
                 store::put_blob(&mut plan, generation, &input.at.blob, base, permit);
                 Ok::<_, Fault>(plan)
             })

@@ -4,13 +4,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use lazuli_engine::Plan;
 use lazuli_model::admission::{Kind, Preconditions, admit};
+use lazuli_model::blob::{CustomerKey, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::Row;
 use lazuli_model::time::Timestamp;
 
 use super::{BlobAddress, Place, Stamped};
 use crate::fault::{Answer, Fault};
-use crate::record::blob::{BlobRecord, CustomerKey, Tier};
+use crate::record::blob::BlobRecord;
 use crate::record::container::ContainerRecord;
 use crate::upload::Uploaded;
 use crate::{Context, Services, store};
@@ -75,7 +76,7 @@ where
             let (record, permit) = admitted.into_parts();
             let mut record = record.ok_or(ErrorCode::ContainerNotFound)?;
             change(&mut record, now);
-            let mut plan = Plan::new(Stamped { etag: record.etag(), last_modified: record.last_modified() });
+            let mut plan = Plan::new(Stamped { etag: record.etag, last_modified: record.last_modified });
             store::put_container(&mut plan, &context.account, name, record, permit);
             Ok::<_, Fault>(plan)
         })
@@ -129,7 +130,7 @@ pub async fn admit_early(
 
 /// Bytes of an archived blob can be neither read nor changed.
 pub fn refuse_archived(record: &BlobRecord) -> Result<(), Failure> {
-    match record.fields.tier {
+    match record.tier {
         Some(explicit) if explicit.tier == Tier::Archive => Err(ErrorCode::BlobArchived.into()),
         _ => Ok(()),
     }
@@ -137,7 +138,7 @@ pub fn refuse_archived(record: &BlobRecord) -> Result<(), Failure> {
 
 /// A blob written with a key of the customer's is touched only with that key, and no other with any.
 pub fn check_customer_key(record: &BlobRecord, given: Option<&CustomerKey>) -> Result<(), Failure> {
-    match (&record.fields.customer_key, given) {
+    match (&record.customer_key, given) {
         (None, None) => Ok(()),
         (Some(_), None) => Err(ErrorCode::BlobUsesCustomerSpecifiedEncryption.into()),
         (None, Some(_)) => Err(ErrorCode::BlobDoesNotUseCustomerSpecifiedEncryption.into()),
@@ -148,7 +149,7 @@ pub fn check_customer_key(record: &BlobRecord, given: Option<&CustomerKey>) -> R
 
 /// New blocks may bring a key to a blob that has none: their list replaces it (recorded).
 pub fn check_key_of_blocks(record: &BlobRecord, given: Option<&CustomerKey>) -> Result<(), Failure> {
-    match (&record.fields.customer_key, given) {
+    match (&record.customer_key, given) {
         (None, Some(_)) => Ok(()),
         _ => check_customer_key(record, given),
     }

@@ -7,7 +7,7 @@ use lazuli_model::metadata::Metadata;
 use super::stored;
 use crate::fault::{Answer, Fault};
 use crate::key::Generation;
-use crate::record::queue::QueueFields;
+use crate::record::queue::QueueRecord;
 use crate::{Context, Services, store};
 
 #[derive(Clone, Debug)]
@@ -31,17 +31,16 @@ impl CreateQueue {
             .run(services.deadline(), |reader| async move {
                 let found = stored::find_queue(&reader, &context.account, &input.queue).await?;
                 if let Some(queue) = found {
-                    let stored = Metadata::from_stored(queue.metadata);
-                    if stored.same_as(&input.metadata) {
+                    if queue.metadata.same_as(&input.metadata) {
                         return Ok(Plan::new(QueueCreated::Already));
                     }
                     return Err(ErrorCode::QueueAlreadyExists.into());
                 }
                 let now = store::now(&reader);
-                let fields = QueueFields {
+                let fields = QueueRecord {
                     messages: Generation::new(now.0, rand::random()),
-                    created: now.0,
-                    metadata: input.metadata.clone().into_pairs(),
+                    created: now,
+                    metadata: input.metadata.clone(),
                     policies: Vec::new(),
                 };
                 let mut plan = Plan::new(QueueCreated::New);

@@ -1,8 +1,11 @@
 //! Get Queue Metadata and Get Queue ACL.
 
+use lazuli_model::access::AccessPolicy;
+
+use lazuli_model::metadata::Metadata;
+
 use super::{open, stored};
 use crate::fault::Answer;
-use crate::record::container::StoredPolicy;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
@@ -12,7 +15,7 @@ pub struct GetQueueMetadata {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueMetadata {
-    pub metadata: Vec<(String, String)>,
+    pub metadata: Metadata,
     /// Messages that have not expired, visible or not.
     pub message_count: u64,
 }
@@ -33,7 +36,7 @@ pub struct GetQueueAcl {
 }
 
 impl GetQueueAcl {
-    pub async fn execute(self, services: &Services, context: &Context) -> Answer<Vec<StoredPolicy>> {
+    pub async fn execute(self, services: &Services, context: &Context) -> Answer<Vec<AccessPolicy>> {
         let reader = services.engine().reader().await?;
         Ok(stored::queue(&reader, &context.account, &self.queue).await?.policies)
     }

@@ -1,16 +1,16 @@
 //! Set Queue ACL.
 
 use lazuli_engine::Plan;
+use lazuli_model::access::AccessPolicy;
 
 use super::stored;
 use crate::fault::{Answer, Fault};
-use crate::record::container::StoredPolicy;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct SetQueueAcl {
     pub queue: String,
-    pub policies: Vec<StoredPolicy>,
+    pub policies: Vec<AccessPolicy>,
 }
 
 impl SetQueueAcl {

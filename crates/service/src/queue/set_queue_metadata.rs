@@ -20,7 +20,7 @@ impl SetQueueMetadata {
             .engine()
             .run(services.deadline(), |reader| async move {
                 let mut queue = stored::queue(&reader, &context.account, &input.queue).await?;
-                queue.metadata = input.metadata.clone().into_pairs();
+                queue.metadata = input.metadata.clone();
                 let mut plan = Plan::new(());
                 stored::put_queue(&mut plan, &context.account, &input.queue, &queue);
                 Ok::<_, Fault>(plan)

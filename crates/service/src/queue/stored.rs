@@ -10,25 +10,25 @@ use super::hand::{NEVER, slot_key};
 use crate::fault::Answer;
 use crate::key::{self, ContentId, Generation};
 use crate::record::Record;
-use crate::record::queue::{MessageFields, MessageRecord, QueueFields, Text};
+use crate::record::queue::{MessageFields, MessageRecord, QueueRecord, Text};
 
 /// Longer texts are not copied with every Get.
 const INLINE: usize = 2048;
 
-pub async fn find_queue(reader: &Reader, account: &str, name: &str) -> Answer<Option<QueueFields>> {
+pub async fn find_queue(reader: &Reader, account: &str, name: &str) -> Answer<Option<QueueRecord>> {
     Ok(match reader.get(key::queue(account, name)).await? {
-        Some(entry) => Some(QueueFields::decode(&entry.value)?),
+        Some(entry) => Some(QueueRecord::decode(&entry.value)?),
         None => None,
     })
 }
 
 /// The queue of an operation. The read is a check of the commit: nothing is written into a queue that was deleted
 /// or cleared meanwhile.
-pub async fn queue(reader: &Reader, account: &str, name: &str) -> Answer<QueueFields> {
+pub async fn queue(reader: &Reader, account: &str, name: &str) -> Answer<QueueRecord> {
     Ok(find_queue(reader, account, name).await?.ok_or(ErrorCode::QueueNotFound)?)
 }
 
-pub fn put_queue<T>(plan: &mut Plan<T>, account: &str, name: &str, fields: &QueueFields) {
+pub fn put_queue<T>(plan: &mut Plan<T>, account: &str, name: &str, fields: &QueueRecord) {
     plan.put(key::queue(account, name), fields.encode());
 }
 

@@ -2,12 +2,12 @@
 
 use lazuli_engine::Plan;
 use lazuli_model::operation::Service;
+use lazuli_model::service_properties::{
+    CorsRule, Logging, Metrics, RetentionPolicy, ServiceProperties, StaticWebsite,
+};
 
 use crate::fault::{Answer, Fault};
 use crate::record::Record;
-use crate::record::properties::{
-    CorsRule, Logging, Metrics, RetentionPolicy, ServiceProperties, StaticWebsite,
-};
 use crate::{Context, Services, key};
 
 /// The root elements that a request names; the others keep their settings.

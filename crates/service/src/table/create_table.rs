@@ -8,7 +8,7 @@ use super::find;
 use crate::fault::{Answer, Fault};
 use crate::key::{self, Generation};
 use crate::record::Record;
-use crate::record::table::TableFields;
+use crate::record::table::TableRecord;
 use crate::{Context, Services, store};
 
 #[derive(Clone, Debug)]
@@ -27,10 +27,10 @@ impl CreateTable {
                     return Err(ErrorCode::TableAlreadyExists.into());
                 }
                 let now = store::now(&reader);
-                let fields = TableFields {
+                let fields = TableRecord {
                     name: name.clone(),
                     generation: Generation::new(now.0, rand::random()),
-                    created: now.0,
+                    created: now,
                     policies: Vec::new(),
                 };
                 let mut plan = Plan::new(());

@@ -15,7 +15,7 @@ mod segments;
 mod set_table_acl;
 mod sieve;
 
-pub use access::{TableAccess, table_access};
+pub use access::table_access;
 pub use create_table::CreateTable;
 pub use delete_table::DeleteTable;
 pub use entity::Entity;
@@ -41,18 +41,18 @@ use crate::fault::Answer;
 use crate::key;
 use crate::record::Record;
 use crate::record::entity::StoredEntity;
-use crate::record::table::TableFields;
+use crate::record::table::TableRecord;
 
-pub(crate) async fn find(reader: &Reader, account: &str, name: &str) -> Answer<Option<TableFields>> {
+pub(crate) async fn find(reader: &Reader, account: &str, name: &str) -> Answer<Option<TableRecord>> {
     Ok(match reader.get(key::table(account, name)).await? {
-        Some(entry) => Some(TableFields::decode(&entry.value)?),
+        Some(entry) => Some(TableRecord::decode(&entry.value)?),
         None => None,
     })
 }
 
 /// The table that an operation works in. The read is a check of the commit: an entity written while its table is
 /// being deleted is not left behind in a generation that was already swept.
-pub(crate) async fn table(reader: &Reader, account: &str, name: &str) -> Answer<TableFields> {
+pub(crate) async fn table(reader: &Reader, account: &str, name: &str) -> Answer<TableRecord> {
     Ok(find(reader, account, name).await?.ok_or(ErrorCode::TableNotFound)?)
 }
 

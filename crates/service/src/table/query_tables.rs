@@ -9,7 +9,7 @@ use super::find;
 use crate::fault::Answer;
 use crate::pace::Pace;
 use crate::record::Record;
-use crate::record::table::TableFields;
+use crate::record::table::TableRecord;
 use crate::{Context, Services, key};
 
 const TABLE_NAME: &str = "TableName";
@@ -51,7 +51,7 @@ impl QueryTables {
             // Judged once a scan: each one gets somewhere.
             let late = after.is_some() && Instant::now() > until;
             for (key, entry) in &found.items {
-                let name = TableFields::decode(&entry.value)?.name;
+                let name = TableRecord::decode(&entry.value)?.name;
                 if page.tables.len() >= self.top || late {
                     page.next = Some(name);
                     return Ok(page);

@@ -1,17 +1,17 @@
 //! Set Table ACL: the stored access policies, replaced together.
 
 use lazuli_engine::Plan;
+use lazuli_model::access::AccessPolicy;
 
 use super::table;
 use crate::fault::{Answer, Fault};
 use crate::record::Record;
-use crate::record::container::StoredPolicy;
 use crate::{Context, Services, key};
 
 #[derive(Clone, Debug)]
 pub struct SetTableAcl {
     pub table: String,
-    pub policies: Vec<StoredPolicy>,
+    pub policies: Vec<AccessPolicy>,
 }
 
 impl SetTableAcl {

@@ -149,7 +149,10 @@ impl Client {
     }
 
     pub fn with_answer_memory(answer_memory: usize) -> Self {
-        Self::with(Engine::memory(Host::test()), ServiceOptions { answer_memory, ..ServiceOptions::default() })
+        Self::with(
+            Engine::memory(Host::test()),
+            ServiceOptions { answer_memory, ..ServiceOptions::default() },
+        )
     }
 
     pub fn over(engine: Engine) -> Self {
