@@ -5,8 +5,10 @@
 //! means all of its letters.
 
 mod judge;
+mod policy;
 
-pub use judge::{Credential, Grant, PublicLevel, judge};
+pub use judge::{Credential, Grant, judge};
+pub use policy::{AccessPolicy, ContainerAccess, PublicAccess};
 
 use crate::operation::Mark;
 use crate::version::Feature;

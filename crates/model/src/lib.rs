@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod admission;
+pub mod blob;
 pub mod checksum;
 pub mod error;
 pub mod etag;
@@ -11,6 +12,7 @@ pub mod name;
 pub mod odata;
 pub mod operation;
 pub mod range;
+pub mod service_properties;
 pub mod tags;
 pub mod time;
 pub mod version;

@@ -1,6 +1,6 @@
 //! May they. The answer comes from the access column of the row and from nothing else.
 
-use lazuli_model::access::{self, Anonymous, PublicLevel};
+use lazuli_model::access::{self, AccessPolicy, Anonymous, ContainerAccess, PublicAccess};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Conditions, Row, Rule};
 use lazuli_model::time::Timestamp;
@@ -10,31 +10,6 @@ use crate::auth::refusal::{denied, no_credentials};
 use crate::auth::sas::{Delegation, Window};
 use crate::auth::{AccountSas, Claims, Credential, ResponseOverrides, ServiceSas, TableScope};
 use crate::head::Head;
-
-/// What the container (queue, table, share) of a request says about access; read by the caller when
-/// [`Credential::needs_container`] asks for it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ContainerAccess {
-    pub public: PublicAccess,
-    pub policies: Vec<StoredPolicy>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PublicAccess {
-    #[default]
-    Private,
-    Blob,
-    Container,
-}
-
-/// A stored access policy: what a service SAS leaves open may stand here.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StoredPolicy {
-    pub id: String,
-    pub start: Option<Timestamp>,
-    pub expiry: Option<Timestamp>,
-    pub permissions: Option<String>,
-}
 
 /// The request may go on, within these limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +69,7 @@ impl Grant {
                 access::Credential::AccountSas { resource_types, permissions }
             }
             Held::ServiceSas { permissions } => access::Credential::ServiceSas { permissions },
-            Held::Nothing => access::Credential::Anonymous { level: None },
+            Held::Nothing => access::Credential::Anonymous { level: PublicAccess::Private },
         };
         access::judge(row, &credential, version, &|_| None, &|_| None).map(|_| ())
     }
@@ -213,14 +188,14 @@ struct Terms {
 /// A service SAS with its stored access policy. Each of start, expiry and permissions stands in one of the two.
 fn terms(sas: &ServiceSas, container: Option<&ContainerAccess>) -> Result<Terms, Failure> {
     let policy = match &sas.policy {
-        None => StoredPolicy::default(),
+        None => AccessPolicy::default(),
         Some(id) => container
             .and_then(|container| container.policies.iter().find(|policy| &policy.id == id))
             .cloned()
             .ok_or_else(|| denied(format!("The stored access policy '{id}' does not exist.")))?,
     };
     let permissions =
-        one_of("sp", sas.permissions.clone(), policy.permissions.filter(|text| !text.is_empty()))?
+        one_of("sp", sas.permissions.clone(), policy.permission.filter(|text| !text.is_empty()))?
             .ok_or_else(|| denied("sp is required."))?;
     let start = one_of("st", sas.window.start, policy.start)?;
     let expiry = one_of("se", sas.window.expiry, policy.expiry)?;
@@ -237,11 +212,7 @@ fn one_of<T>(name: &str, token: Option<T>, policy: Option<T>) -> Result<Option<T
 }
 
 fn by_public_access(row: &Row, head: &Head, container: Option<&ContainerAccess>) -> Result<Grant, Failure> {
-    let level = match container.map_or(PublicAccess::Private, |container| container.public) {
-        PublicAccess::Private => None,
-        PublicAccess::Blob => Some(PublicLevel::Blob),
-        PublicAccess::Container => Some(PublicLevel::Container),
-    };
+    let level = container.map(|container| container.public).unwrap_or_default();
     // A condition on tags tells the tags, which a public container does not show.
     let asks_tags = row.policy.conditions.has(Conditions::TAGS) && head.header("x-ms-if-tags").is_some();
     match judge(row, &access::Credential::Anonymous { level }, head) {

@@ -3,8 +3,8 @@
 
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Method, Service};
+use lazuli_model::service_properties::CorsRule;
 use lazuli_service::Services;
-use lazuli_service::record::properties::CorsRule;
 use lazuli_service::shared::service_properties::get_service_properties;
 
 use crate::call::Call;

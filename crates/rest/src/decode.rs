@@ -2,15 +2,16 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use lazuli_model::access::PublicAccess;
 use lazuli_model::admission::{LeaseAction, LeaseDuration};
+use lazuli_model::blob::{ContentHeaders, ContentMd5, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::{Op, Row};
 use lazuli_model::range::ByteRange;
 use lazuli_model::tags::Tags;
 use lazuli_model::version::{ApiVersion, Feature};
-use lazuli_service::record::blob::{ContentMd5, HttpHeaders, Tier};
-use lazuli_service::record::container::PublicAccess;
+use lazuli_service::blob::Digests;
 
 use crate::head::Head;
 use crate::headers::{self, spelled};
@@ -30,11 +31,11 @@ pub fn metadata(head: &Head) -> Result<Metadata, Failure> {
 }
 
 /// `x-ms-blob-content-*`. A type that only Content-Type gives counts too, where a body is stored.
-pub fn http_headers(head: &Head, with_content_type: bool) -> Result<HttpHeaders, Failure> {
+pub fn content_headers(head: &Head, with_content_type: bool) -> Result<ContentHeaders, Failure> {
     let text = |name| head.header(name).map(str::to_owned);
     let own_type = text(headers::X_MS_BLOB_CONTENT_TYPE);
     let body_type = if with_content_type { text(headers::CONTENT_TYPE) } else { None };
-    Ok(HttpHeaders {
+    Ok(ContentHeaders {
         content_type: own_type.or(body_type),
         content_encoding: text(headers::X_MS_BLOB_CONTENT_ENCODING),
         content_language: text(headers::X_MS_BLOB_CONTENT_LANGUAGE),
@@ -69,13 +70,7 @@ pub fn crc64(head: &Head, name: &'static str) -> Result<Option<u64>, Failure> {
 }
 
 /// The check of a body on its way: an MD5 or a CRC-64, not both.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TransportCheck {
-    pub md5: Option<[u8; 16]>,
-    pub crc64: Option<u64>,
-}
-
-pub fn transport_check(head: &Head) -> Result<TransportCheck, Failure> {
+pub fn digests(head: &Head) -> Result<Digests, Failure> {
     let md5 = md5(head, headers::CONTENT_MD5)?;
     let crc64 = match head.version.has(Feature::Crc64) {
         true => crc64(head, headers::X_MS_CONTENT_CRC64)?,
@@ -84,7 +79,7 @@ pub fn transport_check(head: &Head) -> Result<TransportCheck, Failure> {
     if md5.is_some() && crc64.is_some() {
         return Err(ErrorCode::BothCrc64AndMd5HeaderPresent.into());
     }
-    Ok(TransportCheck { md5, crc64 })
+    Ok(Digests { md5, crc64 })
 }
 
 /// None when the header is absent: an overwrite without it clears the tags.

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::Response;
+use lazuli_model::access::ContainerAccess;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{self, Method, Op, Row, Service};
-use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
 use lazuli_service::shared::service_properties::get_service_properties;
 use lazuli_service::{Context, Fault, Services};
 use tracing::Instrument;
 
 use crate::auth::Auth;
-use crate::authorize::{ContainerAccess, PublicAccess, StoredPolicy, authorize};
+use crate::authorize::authorize;
 use crate::call::Call;
 use crate::envelope::{Arrival, Envelope, HttpDate};
 use crate::head::Head;
@@ -207,15 +207,15 @@ impl Front {
         Ok(match target.service {
             Service::Blob => {
                 let found = lazuli_service::blob::container_access(services, account, name);
-                found.await.map_err(unwrap)?.map(access)
+                found.await.map_err(unwrap)?
             }
             Service::Queue => {
                 let found = lazuli_service::queue::queue_access(services, account, name);
-                found.await.map_err(unwrap)?.map(of_policies)
+                found.await.map_err(unwrap)?
             }
             Service::Table => {
                 let found = lazuli_service::table::table_access(services, account, name);
-                found.await.map_err(unwrap)?.map(|found| of_policies(found.policies))
+                found.await.map_err(unwrap)?
             }
             Service::File | Service::Dfs => None,
         })
@@ -270,28 +270,4 @@ fn check_timeout(head: &Head) -> Result<(), Failure> {
         Some(text) if text.parse::<u32>().is_err() => Err(Failure::invalid_query("timeout", text, "")),
         _ => Ok(()),
     }
-}
-
-/// What the container says about access, in the terms of authorisation.
-fn access(found: lazuli_service::blob::ContainerAccess) -> ContainerAccess {
-    use lazuli_service::record::container as stored;
-    ContainerAccess {
-        public: match found.public {
-            stored::PublicAccess::Private => PublicAccess::Private,
-            stored::PublicAccess::Blob => PublicAccess::Blob,
-            stored::PublicAccess::Container => PublicAccess::Container,
-        },
-        ..of_policies(found.policies)
-    }
-}
-
-/// Queues and tables have no public access.
-fn of_policies(policies: Vec<lazuli_service::record::container::StoredPolicy>) -> ContainerAccess {
-    let policies = policies.into_iter().map(|policy| StoredPolicy {
-        id: policy.id,
-        start: policy.start.map(Timestamp),
-        expiry: policy.expiry.map(Timestamp),
-        permissions: policy.permission,
-    });
-    ContainerAccess { public: PublicAccess::Private, policies: policies.collect() }
 }

@@ -4,12 +4,12 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use lazuli_model::blob::ContentMd5;
 use lazuli_model::error::Failure;
 use lazuli_model::etag::ETag;
 use lazuli_model::time::Timestamp;
 use lazuli_service::budget::Share;
 use lazuli_service::download::Download;
-use lazuli_service::record::blob::ContentMd5;
 
 use crate::headers::{self, name};
 use crate::response_body::ResponseBody;

@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use lazuli_model::error::Failure;
-use lazuli_model::version::ApiVersion;
-use lazuli_service::Services;
-use lazuli_service::record::properties::{
+use lazuli_model::service_properties::{
     CorsRule, Logging, Metrics, RetentionPolicy, ServiceProperties, StaticWebsite,
 };
+use lazuli_model::version::ApiVersion;
+use lazuli_service::Services;
 use lazuli_service::shared::service_properties::SetServiceProperties;
 
 use crate::front::unwrap;

@@ -1,12 +1,12 @@
 //! What the configuration wants to be there when the first client comes. Its names are checked with the other settings.
 
+use lazuli_model::access::PublicAccess;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::Service;
 use lazuli_model::version::ApiVersion;
 use lazuli_service::blob::CreateContainer;
 use lazuli_service::queue::CreateQueue;
-use lazuli_service::record::container::PublicAccess;
 use lazuli_service::table::CreateTable;
 use lazuli_service::{Context, Fault, Services};
 

@@ -50,7 +50,12 @@ fn judge(path: &Path, text: &str, faults: &mut Vec<String>) {
     if path.extension().is_some_and(|extension| extension == "rs") && lines > MOST_LINES {
         faults.push(format!("{shown}: {lines} lines; split it by idea, at most {MOST_LINES}"));
     }
+    // The wire sees what operations answer, not what is stored.
+    let is_wire = path.starts_with(paths::root().join("crates/rest"));
     for (number, line) in text.lines().enumerate() {
+        if is_wire && line.contains("service::record") {
+            faults.push(format!("{shown}:{}: a record; let the operation answer with it", number + 1));
+        }
         if MACHINE.iter().any(|machine| line.contains(machine)) {
             faults.push(format!("{shown}:{}: a path of somebody's machine; make it relative", number + 1));
         }

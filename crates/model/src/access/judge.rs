@@ -1,7 +1,7 @@
 //! Whether a credential, already authenticated, covers a request. Signatures, times, addresses, services and
 //! paths are checked before; here only what was granted is compared with what the row asks.
 
-use super::{AccountSas, Anonymous, Letters, Rbac, ServiceSas, permits};
+use super::{AccountSas, Anonymous, Letters, PublicAccess, Rbac, ServiceSas, permits};
 use crate::error::{ErrorCode, Failure};
 use crate::operation::{Conditions, LeaseUse, Name, Resource, Row};
 use crate::version::{ApiVersion, Feature};
@@ -23,16 +23,9 @@ pub enum Credential<'a> {
         holds: &'a dyn Fn(&str) -> bool,
     },
     Anonymous {
-        /// What the container shows to everybody; `None` for private or missing ones.
-        level: Option<PublicLevel>,
+        /// What the container shows without a credential; private where there is no container.
+        level: PublicAccess,
     },
-}
-
-/// `x-ms-blob-public-access`
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PublicLevel {
-    Blob,
-    Container,
 }
 
 /// What a covered request may do.
@@ -102,8 +95,8 @@ pub fn judge<'r>(
         Credential::Anonymous { level } => {
             let open = match access.anonymous {
                 Anonymous::Never => false,
-                Anonymous::BlobLevel => level.is_some(),
-                Anonymous::ContainerLevel => *level == Some(PublicLevel::Container),
+                Anonymous::BlobLevel => *level != PublicAccess::Private,
+                Anonymous::ContainerLevel => *level == PublicAccess::Container,
                 Anonymous::Always => true,
             };
             if open { Ok(REPLACE) } else { Err(ErrorCode::NoAuthenticationInformation.into()) }

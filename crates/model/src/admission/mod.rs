@@ -16,6 +16,7 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 
+use crate::blob::BlobType;
 use crate::error::{ErrorCode, Failure};
 use crate::etag::{ETag, ETagCondition};
 use crate::operation::{Conditions, LeaseUse, Policy};
@@ -23,7 +24,6 @@ use crate::tags::{TagExpression, Tags};
 use crate::time::Timestamp;
 use crate::version::{ApiVersion, Feature};
 
-pub use crate::operation::BlobType;
 pub use lease::{Lease, LeaseAction, LeaseChange, LeaseDuration, LeaseId, LeaseState};
 pub use position::SequenceConditions;
 pub use source::admit_source;

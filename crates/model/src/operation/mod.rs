@@ -22,7 +22,7 @@ mod rules;
 
 pub use conditions::Conditions;
 pub use markdown::operations_markdown;
-pub use policy_of::{BlobType, Judged, LeaseUse, Mode, Policy, Reads, Rule, Source, Unmet, Writes};
+pub use policy_of::{Judged, LeaseUse, Mode, Policy, Reads, Rule, Source, Unmet, Writes};
 pub use policy_of::{ReadingOp, WritingOp};
 pub use route::{allowed, route};
 pub use row::{Addresses, Answer, Body, Mark, Method, Name, Resource, Route, Row, Service};
@@ -37,6 +37,7 @@ use row::{BLOB_TYPE, COMP, COPY_SOURCE, IF_MATCH, LEASE_ACTION, PAGE_WRITE, REQU
 use row::{SNAPSHOT, SNAPSHOT_OR_VERSION, VERSION, answers, on};
 use rules::*;
 
+use crate::blob::BlobType;
 use crate::version::{ApiVersion as V, Feature};
 
 macro_rules! emit {

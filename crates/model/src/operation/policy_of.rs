@@ -2,6 +2,7 @@
 //! protocol has a policy and no row.
 
 use super::{Conditions, Op};
+use crate::blob::BlobType;
 use crate::version::{ApiVersion, Feature};
 
 /// Which evaluation of conditional headers applies (conditional.md section 2).
@@ -21,13 +22,6 @@ pub enum LeaseUse {
     Write,
     /// The operation acts on the lease itself.
     Manage,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum BlobType {
-    Block,
-    Page,
-    Append,
 }
 
 /// How an operation looks at the source that it reads, and so what the request is told when the source is not the one

@@ -1,7 +1,7 @@
 //! Access rules against the verdicts of the real service on requests with a SAS or with none.
 
 use lazuli_model::Method;
-use lazuli_model::access::{Credential, Grant, PublicLevel, ServiceSas, judge};
+use lazuli_model::access::{Credential, Grant, PublicAccess, ServiceSas, judge};
 use lazuli_model::operation::{Op, Rule, all_rows};
 
 use lazuli_model::version::ApiVersion;
@@ -28,7 +28,7 @@ fn recorded_verdicts_on_signed_permissions() {
         let credential = match kind {
             "account" => Credential::AccountSas { resource_types: signed, permissions },
             "service" => Credential::ServiceSas { permissions },
-            "none" => Credential::Anonymous { level: None },
+            "none" => Credential::Anonymous { level: PublicAccess::Private },
             other => panic!("{line}: {other}"),
         };
         let judged =
@@ -118,9 +118,9 @@ fn who_may_do_what() {
             }
             ["service", permissions] => Credential::ServiceSas { permissions },
             ["bearer", _] => Credential::Bearer { holds: &holds },
-            ["public"] => Credential::Anonymous { level: None },
-            ["public", "blob"] => Credential::Anonymous { level: Some(PublicLevel::Blob) },
-            ["public", "container"] => Credential::Anonymous { level: Some(PublicLevel::Container) },
+            ["public"] => Credential::Anonymous { level: PublicAccess::Private },
+            ["public", "blob"] => Credential::Anonymous { level: PublicAccess::Blob },
+            ["public", "container"] => Credential::Anonymous { level: PublicAccess::Container },
             other => panic!("{line}: {other:?}"),
         };
         let verdict = match judge(row, &credential, NEWEST, &|name| request.query(name), &|name| {
@@ -139,7 +139,7 @@ fn who_may_do_what() {
 fn every_row_has_a_way_in_and_no_open_door() {
     for row in all_rows() {
         let none = |_: &str| None;
-        let anybody = Credential::Anonymous { level: Some(PublicLevel::Container) };
+        let anybody = Credential::Anonymous { level: PublicAccess::Container };
         if judge(row, &anybody, NEWEST, &none, &none).is_ok() {
             assert!(
                 row.policy.rule == Rule::Read && !row.policy.changes_etag && !row.policy.creates,

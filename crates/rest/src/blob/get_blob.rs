@@ -3,11 +3,11 @@
 use bytes::Bytes;
 use http::HeaderValue;
 use lazuli_model::admission::lease;
+use lazuli_model::blob::{BlobType, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::version::Feature;
-use lazuli_service::blob::{Found, GetBlob, GetBlobProperties};
+use lazuli_service::blob::{BlobRecord, Found, GetBlob, GetBlobProperties};
 use lazuli_service::download::Download;
-use lazuli_service::record::blob::{BlobFields, BlobType, Tier};
 
 use super::properties::{customer_key, refuse_structured_body, show_customer_key};
 use crate::call::Call;
@@ -40,12 +40,12 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
     if range.is_some() {
         reply = reply
             .header(name::CONTENT_RANGE, format!("bytes {}-{}/{length}", at.start, at.end.saturating_sub(1)))
-            .content_md5(name::X_MS_BLOB_CONTENT_MD5, &found.blob.fields.http.content_md5);
+            .content_md5(name::X_MS_BLOB_CONTENT_MD5, &found.blob.headers.content_md5);
     } else {
-        reply = reply.content_md5(name::CONTENT_MD5, &found.blob.fields.http.content_md5);
+        reply = reply.content_md5(name::CONTENT_MD5, &found.blob.headers.content_md5);
     }
     if call.head.version.has(Feature::TierHeadersOnGetBlob) {
-        reply = show_tier(reply, &found.blob.fields);
+        reply = show_tier(reply, &found.blob);
     }
     if wanted == RangeHash::None {
         return Ok(reply.download(download));
@@ -63,40 +63,36 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
 pub async fn get_blob_properties(call: Call) -> Result<Reply, Failure> {
     let found =
         properties(&call)?.execute(&call.services, &call.context, call.reading()).await.map_err(unwrap)?;
-    let fields = &found.blob.fields;
     let reply = describe(Reply::new(200), &call, &found)
         .header(name::CONTENT_LENGTH, found.blob.length())
-        .content_md5(name::CONTENT_MD5, &fields.http.content_md5);
-    Ok(show_tier(reply, fields))
+        .content_md5(name::CONTENT_MD5, &found.blob.headers.content_md5);
+    Ok(show_tier(reply, &found.blob))
 }
 
 /// Block blobs have one, given or inferred.
-fn show_tier(reply: Reply, fields: &BlobFields) -> Reply {
-    if fields.kind != BlobType::Block {
+fn show_tier(reply: Reply, blob: &BlobRecord) -> Reply {
+    if blob.kind != BlobType::Block {
         return reply;
     }
-    let Some(explicit) = fields.tier else {
-        let reply = reply.header(name::X_MS_ACCESS_TIER, tier_name(Tier::Hot));
+    let Some(explicit) = blob.tier else {
+        let reply = reply.header(name::X_MS_ACCESS_TIER, Tier::Hot.as_str());
         return reply.header(name::X_MS_ACCESS_TIER_INFERRED, true);
     };
     reply
-        .header(name::X_MS_ACCESS_TIER, tier_name(explicit.tier))
-        .header(name::X_MS_ACCESS_TIER_CHANGE_TIME, lazuli_model::Timestamp(explicit.changed).rfc1123())
+        .header(name::X_MS_ACCESS_TIER, explicit.tier.as_str())
+        .header(name::X_MS_ACCESS_TIER_CHANGE_TIME, explicit.changed.rfc1123())
         .maybe(name::X_MS_SMART_ACCESS_TIER, chosen_tier(explicit.tier))
 }
 
 /// The tier that a smart one stands for at the moment. Here it never moves.
 pub fn chosen_tier(tier: Tier) -> Option<&'static str> {
-    (tier == Tier::Smart).then(|| tier_name(Tier::Hot))
+    (tier == Tier::Smart).then(|| Tier::Hot.as_str())
 }
 
 pub async fn get_blob_metadata(call: Call) -> Result<Reply, Failure> {
     let found =
         properties(&call)?.execute(&call.services, &call.context, call.reading()).await.map_err(unwrap)?;
-    let pairs = &found.blob.fields.metadata;
-    Ok(Reply::new(200)
-        .etag(found.blob.etag(), found.blob.last_modified())
-        .metadata(pairs.iter().map(|(name, value)| (name, value))))
+    Ok(Reply::new(200).etag(found.blob.etag, found.blob.last_modified).metadata(found.blob.metadata.iter()))
 }
 
 fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
@@ -111,23 +107,22 @@ fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
 /// What every read of a blob says about it.
 fn describe(reply: Reply, call: &Call, found: &Found) -> Reply {
     let Found { blob, now, snapshot } = found;
-    let fields = &blob.fields;
-    let (http, instead) = (&fields.http, &call.grant.overrides);
+    let (own, instead) = (&blob.headers, &call.grant.overrides);
     let mut reply = reply
-        .etag(blob.etag(), blob.last_modified())
+        .etag(blob.etag, blob.last_modified)
         .header(name::ACCEPT_RANGES, HeaderValue::from_static("bytes"))
-        .maybe(name::CONTENT_TYPE, instead.content_type.as_ref().or(http.content_type.as_ref()))
-        .maybe(name::CONTENT_ENCODING, instead.content_encoding.as_ref().or(http.content_encoding.as_ref()))
-        .maybe(name::CONTENT_LANGUAGE, instead.content_language.as_ref().or(http.content_language.as_ref()))
+        .maybe(name::CONTENT_TYPE, instead.content_type.as_ref().or(own.content_type.as_ref()))
+        .maybe(name::CONTENT_ENCODING, instead.content_encoding.as_ref().or(own.content_encoding.as_ref()))
+        .maybe(name::CONTENT_LANGUAGE, instead.content_language.as_ref().or(own.content_language.as_ref()))
         .maybe(
             name::CONTENT_DISPOSITION,
-            instead.content_disposition.as_ref().or(http.content_disposition.as_ref()),
+            instead.content_disposition.as_ref().or(own.content_disposition.as_ref()),
         )
-        .maybe(name::CACHE_CONTROL, instead.cache_control.as_ref().or(http.cache_control.as_ref()))
-        .header(name::X_MS_BLOB_TYPE, HeaderValue::from_static(type_name(fields.kind)))
-        .header(name::X_MS_CREATION_TIME, lazuli_model::Timestamp(fields.created).rfc1123())
+        .maybe(name::CACHE_CONTROL, instead.cache_control.as_ref().or(own.cache_control.as_ref()))
+        .header(name::X_MS_BLOB_TYPE, HeaderValue::from_static(blob.kind.as_str()))
+        .header(name::X_MS_CREATION_TIME, blob.created.rfc1123())
         .header(name::X_MS_SERVER_ENCRYPTED, true)
-        .metadata(fields.metadata.iter().map(|(name, value)| (name, value)));
+        .metadata(blob.metadata.iter());
     if snapshot.is_none() {
         let state = lease::state(blob.lease.as_ref(), *now);
         reply = reply
@@ -140,28 +135,10 @@ fn describe(reply: Reply, call: &Call, found: &Found) -> Reply {
     if !blob.tags.is_empty() && call.grant.may_read_tags {
         reply = reply.header(name::X_MS_TAG_COUNT, blob.tags.len() as u64);
     }
-    if fields.kind == BlobType::Page {
-        reply = reply.header(name::X_MS_BLOB_SEQUENCE_NUMBER, fields.sequence_number);
+    if blob.kind == BlobType::Page {
+        reply = reply.header(name::X_MS_BLOB_SEQUENCE_NUMBER, blob.sequence_number);
     }
-    show_customer_key(reply, fields.customer_key.as_ref())
-}
-
-pub fn type_name(kind: BlobType) -> &'static str {
-    match kind {
-        BlobType::Block => "BlockBlob",
-        BlobType::Page => "PageBlob",
-        BlobType::Append => "AppendBlob",
-    }
-}
-
-pub fn tier_name(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Hot => "Hot",
-        Tier::Cool => "Cool",
-        Tier::Cold => "Cold",
-        Tier::Archive => "Archive",
-        Tier::Smart => "Smart",
-    }
+    show_customer_key(reply, blob.customer_key.as_ref())
 }
 
 /// A hash of just the bytes asked for.

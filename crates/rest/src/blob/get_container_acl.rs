@@ -2,7 +2,7 @@
 
 use lazuli_model::error::Failure;
 
-use super::get_container_properties::{find, public_access};
+use super::get_container_properties::find;
 use crate::call::Call;
 use crate::headers;
 use crate::reply::Reply;
@@ -10,7 +10,7 @@ use crate::signed_identifiers;
 
 pub async fn get_container_acl(call: Call) -> Result<Reply, Failure> {
     let (container, _) = find(call).await?;
-    Ok(Reply::xml(200, signed_identifiers::write(&container.fields.policies))
-        .etag(container.etag(), container.last_modified())
-        .maybe(headers::X_MS_BLOB_PUBLIC_ACCESS, public_access(container.fields.public_access)))
+    Ok(Reply::xml(200, signed_identifiers::write(&container.policies))
+        .etag(container.etag, container.last_modified)
+        .maybe(headers::X_MS_BLOB_PUBLIC_ACCESS, container.public_access.as_str()))
 }

@@ -3,8 +3,7 @@
 use lazuli_model::admission::lease;
 use lazuli_model::error::Failure;
 use lazuli_model::time::Timestamp;
-use lazuli_service::blob::GetContainerProperties;
-use lazuli_service::record::container::{ContainerRecord, PublicAccess};
+use lazuli_service::blob::{ContainerRecord, GetContainerProperties};
 
 use super::ACCOUNT_SCOPE;
 use crate::call::Call;
@@ -14,15 +13,14 @@ use crate::reply::Reply;
 
 pub async fn get_container_properties(call: Call) -> Result<Reply, Failure> {
     let (container, now) = find(call).await?;
-    let fields = &container.fields;
-    let scope = fields.default_encryption_scope.as_deref().unwrap_or(ACCOUNT_SCOPE);
+    let scope = container.default_encryption_scope.as_deref().unwrap_or(ACCOUNT_SCOPE);
     let reply = show_metadata(Reply::new(200), &container);
     Ok(show_lease(reply, &container, now)
-        .maybe(headers::X_MS_BLOB_PUBLIC_ACCESS, public_access(fields.public_access))
+        .maybe(headers::X_MS_BLOB_PUBLIC_ACCESS, container.public_access.as_str())
         .header(headers::X_MS_HAS_IMMUTABILITY_POLICY, false)
         .header(headers::X_MS_HAS_LEGAL_HOLD, false)
         .header(headers::X_MS_DEFAULT_ENCRYPTION_SCOPE, scope)
-        .header(headers::X_MS_DENY_ENCRYPTION_SCOPE_OVERRIDE, fields.deny_encryption_scope_override)
+        .header(headers::X_MS_DENY_ENCRYPTION_SCOPE_OVERRIDE, container.deny_encryption_scope_override)
         .header(headers::X_MS_IMMUTABLE_STORAGE_WITH_VERSIONING_ENABLED, false))
 }
 
@@ -38,8 +36,7 @@ pub async fn find(call: Call) -> Result<(ContainerRecord, Timestamp), Failure> {
 }
 
 fn show_metadata(reply: Reply, container: &ContainerRecord) -> Reply {
-    let metadata = container.fields.metadata.iter().map(|(name, value)| (name, value));
-    reply.etag(container.etag(), container.last_modified()).metadata(metadata)
+    reply.etag(container.etag, container.last_modified).metadata(container.metadata.iter())
 }
 
 fn show_lease(reply: Reply, container: &ContainerRecord, now: Timestamp) -> Reply {
@@ -49,13 +46,4 @@ fn show_lease(reply: Reply, container: &ContainerRecord, now: Timestamp) -> Repl
         .header(headers::X_MS_LEASE_STATUS, state.status())
         .header(headers::X_MS_LEASE_STATE, state.as_str())
         .maybe(headers::X_MS_LEASE_DURATION, lease::reported_duration(held, now))
-}
-
-/// A private container says nothing.
-pub fn public_access(access: PublicAccess) -> Option<&'static str> {
-    match access {
-        PublicAccess::Private => None,
-        PublicAccess::Blob => Some("blob"),
-        PublicAccess::Container => Some("container"),
-    }
 }

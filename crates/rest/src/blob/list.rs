@@ -1,6 +1,7 @@
 //! What the listings have in common.
 
 use lazuli_model::error::Failure;
+use lazuli_model::metadata::Metadata;
 use lazuli_service::shared::marker::Position;
 use lazuli_service::{Answer, Context, Services};
 
@@ -108,7 +109,7 @@ pub fn text(writer: &mut Writer, element: &str, value: &str) {
 }
 
 /// Names are C# identifiers, which are element names too, except for a few letters that XML lacks.
-pub fn metadata(writer: &mut Writer, pairs: &[(String, String)], encrypted: bool) {
+pub fn metadata(writer: &mut Writer, pairs: &Metadata, encrypted: bool) {
     if pairs.is_empty() && !encrypted {
         return writer.empty("Metadata");
     }
@@ -116,7 +117,7 @@ pub fn metadata(writer: &mut Writer, pairs: &[(String, String)], encrypted: bool
         true => writer.open_with("Metadata", &[("Encrypted", "true")]),
         false => writer.open("Metadata"),
     }
-    for (name, value) in pairs {
+    for (name, value) in pairs.iter() {
         match name.is_ascii() {
             true => writer.element(name, value),
             false => writer.element("x-ms-invalid-name", name),

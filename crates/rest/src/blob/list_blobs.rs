@@ -4,11 +4,11 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lazuli_model::admission::Lease;
 use lazuli_model::admission::lease;
+use lazuli_model::blob::{BlobType, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::Feature;
-use lazuli_service::blob::{BlobList, BlobListItem, ListBlobs};
-use lazuli_service::record::blob::{BlobRecord, BlobType, Tier};
+use lazuli_service::blob::{BlobList, BlobListItem, BlobRecord, ListBlobs};
 use lazuli_service::shared::marker::Position;
 
 use super::get_blob::chosen_tier;
@@ -117,7 +117,7 @@ fn entry(writer: &mut Writer, item: &BlobListItem, now: Timestamp, shown: &Shown
             writer.maybe("Snapshot", snapshot.map(Timestamp::iso7).as_deref());
             properties(writer, blob, snapshot.is_none(), now, shown);
             if shown.metadata {
-                metadata(writer, &blob.fields.metadata, blob.fields.customer_key.is_some());
+                metadata(writer, &blob.metadata, blob.customer_key.is_some());
             }
             if shown.tags && !blob.tags.is_empty() {
                 tags(writer, blob);
@@ -130,31 +130,30 @@ fn entry(writer: &mut Writer, item: &BlobListItem, now: Timestamp, shown: &Shown
 
 /// The order is the recorded one; what is unset is there and empty.
 fn properties(writer: &mut Writer, blob: &BlobRecord, is_base: bool, now: Timestamp, shown: &Shown) {
-    let fields = &blob.fields;
-    let http = &fields.http;
-    let md5 = http.content_md5.bytes().map(|md5| BASE64_STANDARD.encode(md5));
+    let headers = &blob.headers;
+    let md5 = headers.content_md5.bytes().map(|md5| BASE64_STANDARD.encode(md5));
     let given = |value: &Option<String>| value.clone().unwrap_or_default();
     writer.open("Properties");
-    writer.element("Creation-Time", &Timestamp(fields.created).rfc1123());
-    writer.element("Last-Modified", &blob.last_modified().rfc1123());
-    writer.element("Etag", &blob.etag().to_string());
+    writer.element("Creation-Time", &blob.created.rfc1123());
+    writer.element("Last-Modified", &blob.last_modified.rfc1123());
+    writer.element("Etag", &blob.etag.to_string());
     writer.number("Content-Length", blob.length());
-    writer.element("Content-Type", &given(&http.content_type));
-    writer.element("Content-Encoding", &given(&http.content_encoding));
-    writer.element("Content-Language", &given(&http.content_language));
+    writer.element("Content-Type", &given(&headers.content_type));
+    writer.element("Content-Encoding", &given(&headers.content_encoding));
+    writer.element("Content-Language", &given(&headers.content_language));
     writer.empty("Content-CRC64");
     writer.element("Content-MD5", &md5.unwrap_or_default());
-    writer.element("Cache-Control", &given(&http.cache_control));
-    writer.element("Content-Disposition", &given(&http.content_disposition));
-    if fields.kind == BlobType::Page {
-        writer.number("x-ms-blob-sequence-number", fields.sequence_number);
+    writer.element("Cache-Control", &given(&headers.cache_control));
+    writer.element("Content-Disposition", &given(&headers.content_disposition));
+    if blob.kind == BlobType::Page {
+        writer.number("x-ms-blob-sequence-number", blob.sequence_number);
     }
-    writer.element("BlobType", blob_type(fields.kind));
-    if fields.kind == BlobType::Block {
-        writer.element("AccessTier", fields.tier.map_or("Hot", |explicit| tier(explicit.tier)));
-        match fields.tier {
+    writer.element("BlobType", blob.kind.as_str());
+    if blob.kind == BlobType::Block {
+        writer.element("AccessTier", blob.tier.map_or(Tier::Hot, |explicit| explicit.tier).as_str());
+        match blob.tier {
             Some(explicit) => {
-                writer.element("AccessTierChangeTime", &Timestamp(explicit.changed).rfc1123());
+                writer.element("AccessTierChangeTime", &explicit.changed.rfc1123());
                 writer.maybe("SmartAccessTier", chosen_tier(explicit.tier));
             }
             None => writer.flag("AccessTierInferred", true),
@@ -164,8 +163,8 @@ fn properties(writer: &mut Writer, blob: &BlobRecord, is_base: bool, now: Timest
         lease_elements(writer, blob.lease.as_ref(), now);
     }
     writer.flag("ServerEncrypted", true);
-    writer.maybe("EncryptionScope", fields.encryption_scope.as_deref());
-    if fields.sealed {
+    writer.maybe("EncryptionScope", blob.encryption_scope.as_deref());
+    if blob.sealed {
         writer.flag("Sealed", true);
     }
     if shown.tag_count && !blob.tags.is_empty() {
@@ -203,22 +202,4 @@ fn tags(writer: &mut Writer, blob: &BlobRecord) {
     }
     writer.close("TagSet");
     writer.close("Tags");
-}
-
-fn blob_type(kind: BlobType) -> &'static str {
-    match kind {
-        BlobType::Block => "BlockBlob",
-        BlobType::Page => "PageBlob",
-        BlobType::Append => "AppendBlob",
-    }
-}
-
-fn tier(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Hot => "Hot",
-        Tier::Cool => "Cool",
-        Tier::Cold => "Cold",
-        Tier::Archive => "Archive",
-        Tier::Smart => "Smart",
-    }
 }

@@ -3,12 +3,10 @@
 use lazuli_model::admission::lease;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::time::Timestamp;
-use lazuli_service::blob::{ContainerList, ListContainers};
-use lazuli_service::record::container::ContainerRecord;
+use lazuli_service::blob::{ContainerList, ContainerRecord, ListContainers};
 use lazuli_service::shared::marker::Position;
 
 use super::ACCOUNT_SCOPE;
-use super::get_container_properties::public_access;
 use super::list::{Entries, LIST_LIMIT, asked, build, metadata};
 use crate::call::Call;
 use crate::decode;
@@ -51,7 +49,7 @@ fn document(call: &Call, list: &ContainerList, with_metadata: bool, most: usize)
         writer.element("Name", name);
         properties(writer, container, list.now);
         if with_metadata {
-            metadata(writer, &container.fields.metadata, false);
+            metadata(writer, &container.metadata, false);
         }
         writer.close("Container");
     };
@@ -61,19 +59,18 @@ fn document(call: &Call, list: &ContainerList, with_metadata: bool, most: usize)
 fn properties(writer: &mut Writer, container: &ContainerRecord, now: Timestamp) {
     let held = container.lease.as_ref();
     let state = lease::state(held, now);
-    let fields = &container.fields;
     writer.open("Properties");
-    writer.element("Last-Modified", &container.last_modified().rfc1123());
-    writer.element("Etag", &container.etag().quoted());
+    writer.element("Last-Modified", &container.last_modified.rfc1123());
+    writer.element("Etag", &container.etag.quoted());
     writer.element("LeaseStatus", state.status());
     writer.element("LeaseState", state.as_str());
     writer.maybe("LeaseDuration", lease::reported_duration(held, now));
-    writer.maybe("PublicAccess", public_access(fields.public_access));
+    writer.maybe("PublicAccess", container.public_access.as_str());
     writer.element(
         "DefaultEncryptionScope",
-        fields.default_encryption_scope.as_deref().unwrap_or(ACCOUNT_SCOPE),
+        container.default_encryption_scope.as_deref().unwrap_or(ACCOUNT_SCOPE),
     );
-    writer.flag("DenyEncryptionScopeOverride", fields.deny_encryption_scope_override);
+    writer.flag("DenyEncryptionScopeOverride", container.deny_encryption_scope_override);
     writer.flag("HasImmutabilityPolicy", false);
     writer.flag("HasLegalHold", false);
     writer.flag("ImmutableStorageWithVersioningEnabled", false);

@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_service::blob::{BlobProperties, Digests};
-use lazuli_service::record::blob::CustomerKey;
+use lazuli_service::blob::BlobProperties;
 
 use crate::call::Call;
 use crate::decode;
@@ -21,20 +21,15 @@ pub fn blob_properties(call: &Call, with_content_type: bool) -> Result<BlobPrope
     let head = &call.head;
     refuse_immutability(head)?;
     refuse_encryption_scope(call)?;
-    let mut http = decode::http_headers(head, with_content_type)?;
-    http.content_type.get_or_insert_with(|| DEFAULT_TYPE.to_owned());
+    let mut headers = decode::content_headers(head, with_content_type)?;
+    headers.content_type.get_or_insert_with(|| DEFAULT_TYPE.to_owned());
     Ok(BlobProperties {
-        http,
+        headers,
         metadata: decode::metadata(head)?,
         tags: decode::tags(head)?.unwrap_or_default(),
         tier: decode::tier(head)?,
         customer_key: customer_key(head)?,
     })
-}
-
-pub fn digests(head: &Head) -> Result<Digests, Failure> {
-    let check = decode::transport_check(head)?;
-    Ok(Digests { md5: check.md5, crc64: check.crc64 })
 }
 
 /// A key of the customer's comes with its digest; only the digest is kept.

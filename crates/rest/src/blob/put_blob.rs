@@ -1,10 +1,10 @@
 //! Put Blob, for block blobs.
 
+use lazuli_model::blob::ContentMd5;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_service::blob::PutBlockBlob;
-use lazuli_service::record::blob::ContentMd5;
 
-use super::properties::{blob_properties, digests, refuse_structured_body, show_customer_key};
+use super::properties::{blob_properties, refuse_structured_body, show_customer_key};
 use crate::call::Call;
 use crate::decode;
 use crate::front::unwrap;
@@ -15,9 +15,9 @@ use lazuli_model::version::Feature;
 pub async fn put_block_blob(call: Call) -> Result<Reply, Failure> {
     refuse_structured_body(&call.head)?;
     let properties = blob_properties(&call, true)?;
-    let mut digests = digests(&call.head)?;
+    let mut digests = decode::digests(&call.head)?;
     // What is to be stored as the blob's MD5 is also what its bytes are checked against.
-    digests.md5 = match &properties.http.content_md5 {
+    digests.md5 = match &properties.headers.content_md5 {
         ContentMd5::None => digests.md5,
         ContentMd5::Digest(md5) => Some(*md5),
         ContentMd5::Given(_) => return Err(ErrorCode::InvalidMd5.into()),

@@ -6,9 +6,7 @@ use lazuli_model::error::Failure;
 use lazuli_model::version::{ApiVersion, Feature};
 use lazuli_service::blob::PutBlock;
 
-use super::properties::{
-    customer_key, digests, refuse_encryption_scope, refuse_structured_body, show_customer_key,
-};
+use super::properties::{customer_key, refuse_encryption_scope, refuse_structured_body, show_customer_key};
 use crate::call::Call;
 use crate::decode;
 use crate::front::unwrap;
@@ -21,7 +19,7 @@ pub(super) const BLOCK_ID_LENGTH: usize = 64;
 pub async fn put_block(call: Call) -> Result<Reply, Failure> {
     refuse_structured_body(&call.head)?;
     refuse_encryption_scope(&call)?;
-    let digests = digests(&call.head)?;
+    let digests = decode::digests(&call.head)?;
     let customer_key = customer_key(&call.head)?;
     let (sent_md5, key) = (digests.md5, customer_key.clone());
     let input = PutBlock {

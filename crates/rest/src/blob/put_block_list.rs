@@ -6,9 +6,10 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::version::Feature;
 use lazuli_service::blob::{BlockSource, PutBlockList};
 
-use super::properties::{blob_properties, digests, show_customer_key};
+use super::properties::{blob_properties, show_customer_key};
 use super::put_block::{BLOCK_ID_LENGTH, TransportHash};
 use crate::call::Call;
+use crate::decode;
 use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
@@ -20,7 +21,7 @@ const BODY_LIMIT: usize = 8 * 1024 * 1024;
 
 pub async fn put_block_list(call: Call) -> Result<Reply, Failure> {
     let properties = blob_properties(&call, false)?;
-    let digests = digests(&call.head)?;
+    let digests = decode::digests(&call.head)?;
     let (at, preconditions) = (call.blob(), call.preconditions()?);
     let document = call.body.collect(BODY_LIMIT, &call.services).await.map_err(unwrap)?;
     let length = document.len();

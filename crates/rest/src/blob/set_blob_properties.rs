@@ -17,7 +17,7 @@ pub async fn set_blob_properties(call: Call) -> Result<Reply, Failure> {
     let input = SetBlobProperties {
         at: call.blob(),
         preconditions: call.preconditions()?,
-        http: decode::http_headers(&call.head, false)?,
+        headers: decode::content_headers(&call.head, false)?,
     };
     let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     Ok(Reply::new(200).etag(stamped.etag, stamped.last_modified))

@@ -1,8 +1,7 @@
 //! List Queues.
 
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_service::queue::{ListQueues, QueueList};
-use lazuli_service::record::queue::QueueFields;
+use lazuli_service::queue::{ListQueues, QueueList, QueueRecord};
 use lazuli_service::shared::marker::Position;
 
 use super::uncached;
@@ -42,7 +41,7 @@ fn document(call: &Call, list: &QueueList, with_metadata: bool, most: usize) -> 
     writer.open_with("EnumerationResults", &[("ServiceEndpoint", &call.service_endpoint())]);
     asked(&mut writer, &call.head, &["prefix", "marker", "maxresults"]);
     let entries = Entries { element: "Queues", items: &list.items, next: list.next.as_ref() };
-    let entry = |writer: &mut Writer, (name, queue): &(String, QueueFields)| {
+    let entry = |writer: &mut Writer, (name, queue): &(String, QueueRecord)| {
         writer.open("Queue");
         writer.element("Name", name);
         if with_metadata {

@@ -5,3 +5,4 @@
 mod auth;
 mod golden;
 mod printed;
+mod upgrade;

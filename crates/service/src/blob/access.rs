@@ -1,14 +1,9 @@
 //! What a container grants to those who come without a key: its public level and stored policies.
 
-use crate::fault::Answer;
-use crate::record::container::{PublicAccess, StoredPolicy};
-use crate::{Context, Services};
+use lazuli_model::access::ContainerAccess;
 
-#[derive(Clone, Debug, Default)]
-pub struct ContainerAccess {
-    pub public: PublicAccess,
-    pub policies: Vec<StoredPolicy>,
-}
+use crate::fault::Answer;
+use crate::{Context, Services};
 
 /// None when there is no such container.
 pub async fn container_access(
@@ -18,7 +13,7 @@ pub async fn container_access(
 ) -> Answer<Option<ContainerAccess>> {
     let view = services.view(&Context::reading(account)).await?;
     Ok(view.container(name).await?.record().map(|container| ContainerAccess {
-        public: container.fields.public_access,
-        policies: container.fields.policies.clone(),
+        public: container.public_access,
+        policies: container.policies.clone(),
     }))
 }

@@ -1,15 +1,16 @@
 //! Create Container.
 
-use lazuli_model::Timestamp;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::policy;
+use lazuli_model::{ETag, Timestamp};
 
 use super::Stamped;
 use crate::fault::Answer;
 use crate::key::Generation;
-use crate::record::container::{ContainerFields, PublicAccess};
+use crate::record::container::ContainerRecord;
 use crate::{Context, Services};
+use lazuli_model::access::PublicAccess;
 
 #[derive(Clone, Debug)]
 pub struct CreateContainer {
@@ -27,18 +28,18 @@ impl CreateContainer {
             .commit(context, |unit| async move {
                 let found = unit.container(&input.container).await?;
                 let admitted = found.admit(policy::CreateContainer, given)?;
-                Ok(admitted.create(input.fields(unit.now()))?)
+                Ok(admitted.create(input.record(unit.now()))?)
             })
             .await
     }
 
-    fn fields(&self, now: Timestamp) -> ContainerFields {
-        ContainerFields {
+    fn record(&self, now: Timestamp) -> ContainerRecord {
+        ContainerRecord {
             generation: Generation::new(now.0, rand::random()),
-            created: now.0,
-            etag: now.0,
-            last_modified: now.0,
-            metadata: self.metadata.clone().into_pairs(),
+            created: now,
+            etag: ETag(now.0),
+            last_modified: now,
+            metadata: self.metadata.clone(),
             public_access: self.public_access,
             policies: Vec::new(),
             lease: None,

@@ -9,9 +9,10 @@ use super::BlobAddress;
 use super::write::{check_customer_key, refuse_archived};
 use crate::download::Download;
 use crate::fault::Answer;
-use crate::record::blob::{BlobRecord, CustomerKey};
+use crate::record::blob::BlobRecord;
 use crate::store::View;
 use crate::{Context, Services};
+use lazuli_model::blob::CustomerKey;
 
 #[derive(Clone, Debug)]
 pub struct GetBlobProperties {
@@ -67,7 +68,7 @@ impl GetBlob {
             Ok(range) => range,
             Err(failure) => return Ok((found, Err(failure))),
         };
-        let content = &found.blob.fields.content;
+        let content = &found.blob.content;
         let download = Download::open(services, active, &view, content, range.clone()).await?;
         Ok((found, Ok((range, download))))
     }

@@ -4,7 +4,7 @@ use lazuli_model::time::Timestamp;
 
 use crate::fault::Answer;
 use crate::record::blob::BlobRecord;
-use crate::record::existing::StagedBlob;
+use crate::record::block::StagedRecord;
 use crate::shared::marker::Position;
 use crate::{Context, Services};
 
@@ -29,7 +29,7 @@ pub struct ListBlobs {
 #[derive(Clone, Debug)]
 pub enum BlobListItem {
     Blob { name: String, snapshot: Option<Timestamp>, blob: Box<BlobRecord> },
-    Uncommitted { name: String, staged: StagedBlob },
+    Uncommitted { name: String, staged: StagedRecord },
     Prefix(String),
 }
 

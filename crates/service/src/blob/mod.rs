@@ -22,7 +22,7 @@ mod snapshot_blob;
 mod stage_counts;
 mod write;
 
-pub use access::{ContainerAccess, container_access};
+pub use access::container_access;
 pub use create_container::CreateContainer;
 pub use delete_blob::{DeleteBlob, DeleteSnapshots};
 pub use delete_container::DeleteContainer;
@@ -43,6 +43,9 @@ pub use set_container_metadata::SetContainerMetadata;
 pub use snapshot_blob::{SnapshotBlob, Snapshotted};
 pub(crate) use stage_counts::StageCounts;
 pub use write::Digests;
+
+pub use crate::record::blob::BlobRecord;
+pub use crate::record::container::ContainerRecord;
 
 use lazuli_model::etag::ETag;
 use lazuli_model::time::Timestamp;

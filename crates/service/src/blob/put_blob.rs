@@ -8,11 +8,11 @@ use lazuli_model::tags::Tags;
 use super::write::refuse_archived;
 use super::{BlobAddress, Digests, Stamped};
 use crate::fault::Answer;
-use crate::record::blob::{BlobType, ContentMd5, CustomerKey, HttpHeaders, Tier};
 use crate::record::existing::Existing;
 use crate::store::{Bytes, NewContent};
 use crate::upload::upload;
 use crate::{Body, Context, Services};
+use lazuli_model::blob::{BlobType, ContentHeaders, ContentMd5, CustomerKey, Tier};
 
 pub struct PutBlockBlob {
     pub at: BlobAddress,
@@ -27,7 +27,7 @@ pub struct PutBlockBlob {
 /// What a write gives a new content: everything that it does not name is cleared.
 #[derive(Clone, Debug, Default)]
 pub struct BlobProperties {
-    pub http: HttpHeaders,
+    pub headers: ContentHeaders,
     pub metadata: Metadata,
     pub tags: Tags,
     pub tier: Option<Tier>,
@@ -56,8 +56,8 @@ impl PutBlockBlob {
             intact.clone()?;
         }
         // The stored MD5 is the one given for the blob, else the one computed.
-        if properties.http.content_md5 == ContentMd5::None {
-            properties.http.content_md5 = uploaded.md5.into();
+        if properties.headers.content_md5 == ContentMd5::None {
+            properties.headers.content_md5 = uploaded.md5.into();
         }
         let mut content = NewContent::of_blob(services, uploaded).await?;
         let (at, given, properties, intact, new) = (&at, &preconditions, &properties, &intact, &content);

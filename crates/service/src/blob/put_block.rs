@@ -7,11 +7,11 @@ use lazuli_model::version::Feature;
 use super::write::check_key_of_blocks;
 use super::{BlobAddress, Digests};
 use crate::fault::Answer;
-use crate::record::blob::CustomerKey;
 use crate::record::existing::Existing;
 use crate::store::NewContent;
 use crate::upload::upload;
 use crate::{Body, Context, Services};
+use lazuli_model::blob::CustomerKey;
 
 pub struct PutBlock {
     pub at: BlobAddress,

@@ -13,10 +13,10 @@ use super::put_blob::BlobProperties;
 use super::write::{check_key_of_blocks, refuse_archived};
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
-use crate::record::blob::BlobType;
 use crate::record::existing::Existing;
 use crate::store::{BlockListPlan, Bytes};
 use crate::{Context, Services};
+use lazuli_model::blob::BlobType;
 
 /// Where a listed block is to be looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use crate::ServiceOptions;
     use crate::blob::CreateContainer;
-    use crate::record::container::PublicAccess;
+    use lazuli_model::access::PublicAccess;
 
     #[tokio::test(start_paused = true)]
     async fn a_long_list_is_refused_when_its_turn_does_not_come() {

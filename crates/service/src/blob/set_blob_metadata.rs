@@ -7,8 +7,8 @@ use lazuli_model::operation::policy;
 use super::write::check_customer_key;
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
-use crate::record::blob::CustomerKey;
 use crate::{Context, Services};
+use lazuli_model::blob::CustomerKey;
 
 #[derive(Clone, Debug)]
 pub struct SetBlobMetadata {
@@ -26,7 +26,7 @@ impl SetBlobMetadata {
                 let found = unit.blob(&input.at).await?;
                 let mut blob = found.admit(policy::SetBlobMetadata, &input.preconditions)?.committed()?;
                 check_customer_key(&blob, input.customer_key.as_ref())?;
-                blob.fields.metadata = input.metadata.clone().into_pairs();
+                blob.metadata = input.metadata.clone();
                 Ok(blob.put().stamped())
             })
             .await

@@ -5,14 +5,14 @@ use lazuli_model::operation::policy;
 
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
-use crate::record::blob::HttpHeaders;
 use crate::{Context, Services};
+use lazuli_model::blob::ContentHeaders;
 
 #[derive(Clone, Debug)]
 pub struct SetBlobProperties {
     pub at: BlobAddress,
     pub preconditions: Preconditions,
-    pub http: HttpHeaders,
+    pub headers: ContentHeaders,
 }
 
 impl SetBlobProperties {
@@ -22,7 +22,7 @@ impl SetBlobProperties {
             .commit(context, |unit| async move {
                 let found = unit.blob(&input.at).await?;
                 let mut blob = found.admit(policy::SetBlobProperties, &input.preconditions)?.committed()?;
-                blob.fields.http.clone_from(&input.http);
+                blob.headers.clone_from(&input.headers);
                 Ok(blob.put().stamped())
             })
             .await

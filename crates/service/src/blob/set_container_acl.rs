@@ -5,15 +5,15 @@ use lazuli_model::operation::policy;
 
 use super::Stamped;
 use crate::fault::Answer;
-use crate::record::container::{PublicAccess, StoredPolicy};
 use crate::{Context, Services};
+use lazuli_model::access::{AccessPolicy, PublicAccess};
 
 #[derive(Clone, Debug)]
 pub struct SetContainerAcl {
     pub container: String,
     pub preconditions: Preconditions,
     pub public_access: PublicAccess,
-    pub policies: Vec<StoredPolicy>,
+    pub policies: Vec<AccessPolicy>,
 }
 
 impl SetContainerAcl {
@@ -23,8 +23,8 @@ impl SetContainerAcl {
             .commit(context, |unit| async move {
                 let found = unit.container(&input.container).await?;
                 let mut container = found.admit(policy::SetContainerAcl, &input.preconditions)?.present()?;
-                container.fields.public_access = input.public_access;
-                container.fields.policies.clone_from(&input.policies);
+                container.public_access = input.public_access;
+                container.policies.clone_from(&input.policies);
                 Ok(container.put())
             })
             .await

@@ -23,7 +23,7 @@ impl SetContainerMetadata {
                 let found = unit.container(&input.container).await?;
                 let mut container =
                     found.admit(policy::SetContainerMetadata, &input.preconditions)?.present()?;
-                container.fields.metadata = input.metadata.clone().into_pairs();
+                container.metadata = input.metadata.clone();
                 Ok(container.put())
             })
             .await

@@ -8,8 +8,8 @@ use lazuli_model::time::Timestamp;
 use super::write::check_customer_key;
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
-use crate::record::blob::CustomerKey;
 use crate::{Context, Services};
+use lazuli_model::blob::CustomerKey;
 
 #[derive(Clone, Debug)]
 pub struct SnapshotBlob {

@@ -4,8 +4,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use lazuli_model::error::{ErrorCode, Failure};
 
-use crate::record::blob::{BlobRecord, CustomerKey, Tier};
+use crate::record::blob::BlobRecord;
 use crate::upload::Uploaded;
+use lazuli_model::blob::{CustomerKey, Tier};
 
 /// What the sender says its bytes hash to.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +48,7 @@ impl Digests {
 
 /// Bytes of an archived blob can be neither read nor changed.
 pub fn refuse_archived(record: &BlobRecord) -> Result<(), Failure> {
-    match record.fields.tier {
+    match record.tier {
         Some(explicit) if explicit.tier == Tier::Archive => Err(ErrorCode::BlobArchived.into()),
         _ => Ok(()),
     }
@@ -55,7 +56,7 @@ pub fn refuse_archived(record: &BlobRecord) -> Result<(), Failure> {
 
 /// A blob written with a key of the customer's is touched only with that key, and no other with any.
 pub fn check_customer_key(record: &BlobRecord, given: Option<&CustomerKey>) -> Result<(), Failure> {
-    match (&record.fields.customer_key, given) {
+    match (&record.customer_key, given) {
         (None, None) => Ok(()),
         (Some(_), None) => Err(ErrorCode::BlobUsesCustomerSpecifiedEncryption.into()),
         (None, Some(_)) => Err(ErrorCode::BlobDoesNotUseCustomerSpecifiedEncryption.into()),
@@ -66,7 +67,7 @@ pub fn check_customer_key(record: &BlobRecord, given: Option<&CustomerKey>) -> R
 
 /// New blocks may bring a key to a blob that has none: their list replaces it (recorded).
 pub fn check_key_of_blocks(record: &BlobRecord, given: Option<&CustomerKey>) -> Result<(), Failure> {
-    match (&record.fields.customer_key, given) {
+    match (&record.customer_key, given) {
         (None, Some(_)) => Ok(()),
         _ => check_customer_key(record, given),
     }

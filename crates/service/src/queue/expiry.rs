@@ -6,7 +6,7 @@ use super::hand::read_slot;
 use crate::fault::{Answer, Fault};
 use crate::key::{self, Generation};
 use crate::record::Record;
-use crate::record::queue::{MessageFields, MessageRecord, QueueFields, Slot};
+use crate::record::queue::{MessageFields, MessageRecord, QueueRecord, Slot};
 use crate::store::queue::message;
 use crate::{Services, store};
 
@@ -54,7 +54,7 @@ pub async fn walk(services: &Services) -> Answer<()> {
         let reader = services.engine().reader().await?;
         let page = reader.scan(Scan { after, limit: 100, ..Scan::of(key::every_queue()) }).await?;
         for (_, entry) in &page.items {
-            walk_queue(services, QueueFields::decode(&entry.value)?.messages).await?;
+            walk_queue(services, QueueRecord::decode(&entry.value)?.messages).await?;
         }
         after = page.items.last().map(|(key, _)| key.clone());
         if !page.more {

@@ -1,11 +1,12 @@
 //! Get Queue Metadata and Get Queue ACL.
 
+use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::policy;
 
 use super::open;
 use crate::fault::Answer;
-use crate::record::container::StoredPolicy;
 use crate::{Context, Services};
+use lazuli_model::access::AccessPolicy;
 
 #[derive(Clone, Debug)]
 pub struct GetQueueMetadata {
@@ -14,7 +15,7 @@ pub struct GetQueueMetadata {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueMetadata {
-    pub metadata: Vec<(String, String)>,
+    pub metadata: Metadata,
     /// Messages that have not expired, visible or not.
     pub message_count: u64,
 }
@@ -35,7 +36,7 @@ pub struct GetQueueAcl {
 }
 
 impl GetQueueAcl {
-    pub async fn execute(self, services: &Services, context: &Context) -> Answer<Vec<StoredPolicy>> {
+    pub async fn execute(self, services: &Services, context: &Context) -> Answer<Vec<AccessPolicy>> {
         let found = services.view(context).await?.queue(&self.queue).await?;
         Ok(found.admit(policy::GetQueueAcl, &())?.into_record()?.policies)
     }

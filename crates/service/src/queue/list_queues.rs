@@ -1,7 +1,7 @@
 //! List Queues.
 
 use crate::fault::Answer;
-use crate::record::queue::QueueFields;
+use crate::record::queue::QueueRecord;
 use crate::shared::marker::Position;
 use crate::{Context, Services};
 
@@ -16,7 +16,7 @@ pub struct ListQueues {
 
 #[derive(Clone, Debug)]
 pub struct QueueList {
-    pub items: Vec<(String, QueueFields)>,
+    pub items: Vec<(String, QueueRecord)>,
     pub next: Option<Position>,
 }
 

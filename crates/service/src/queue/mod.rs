@@ -35,6 +35,8 @@ pub use set_queue_acl::SetQueueAcl;
 pub use set_queue_metadata::SetQueueMetadata;
 pub use update_message::UpdateMessage;
 
+pub use crate::record::queue::QueueRecord;
+
 use hand::Opened;
 use lazuli_model::admission::queue::PopReceipt;
 use lazuli_model::error::ErrorCode;

@@ -3,13 +3,13 @@
 use lazuli_model::operation::policy;
 
 use crate::fault::Answer;
-use crate::record::container::StoredPolicy;
 use crate::{Context, Services};
+use lazuli_model::access::AccessPolicy;
 
 #[derive(Clone, Debug)]
 pub struct SetQueueAcl {
     pub queue: String,
-    pub policies: Vec<StoredPolicy>,
+    pub policies: Vec<AccessPolicy>,
 }
 
 impl SetQueueAcl {

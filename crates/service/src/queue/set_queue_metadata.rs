@@ -19,7 +19,7 @@ impl SetQueueMetadata {
             .commit(context, |unit| async move {
                 let found = unit.queue(&input.queue).await?;
                 let mut queue = found.admit(policy::SetQueueMetadata, &())?.present()?;
-                queue.metadata = input.metadata.clone().into_pairs();
+                queue.metadata = input.metadata.clone();
                 queue.put();
                 Ok(())
             })

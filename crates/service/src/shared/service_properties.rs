@@ -3,10 +3,10 @@
 use lazuli_model::operation::Service;
 
 use crate::fault::Answer;
-use crate::record::properties::{
+use crate::{Context, Services};
+use lazuli_model::service_properties::{
     CorsRule, Logging, Metrics, RetentionPolicy, ServiceProperties, StaticWebsite,
 };
-use crate::{Context, Services};
 
 /// The root elements that a request names; the others keep their settings.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,7 @@
 //! here.
 
 use lazuli_model::admission::{
-    self, Kind, LeaseAction, LeaseChange, LeaseId, Preconditions, Subject as _, admit,
+    self, Kind, Lease, LeaseAction, LeaseChange, LeaseId, Preconditions, Subject as _, admit,
 };
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
@@ -19,10 +19,11 @@ use crate::blob::{BlobAddress, BlobProperties, Stamped};
 use crate::fault::Answer;
 use crate::key::{self, Generation};
 use crate::record::Record;
-use crate::record::blob::{BlobFields, BlobRecord, BlobType, ExplicitTier};
+use crate::record::blob::BlobRecord;
 use crate::record::block::StagedRecord;
 use crate::record::content::Content;
-use crate::record::existing::{Existing, StagedBlob};
+use crate::record::existing::Existing;
+use lazuli_model::blob::{BlobType, ExplicitTier};
 
 /// Where a blob or one of its snapshots stands.
 pub struct BlobPlace {
@@ -86,7 +87,7 @@ impl<M: Mode> Unit<M> {
         let place = self.place_of(at, None).await?;
         let record = match self.find_blob(&place).await? {
             Some(blob) => Some(Existing::Blob(Box::new(blob))),
-            None => self.find_staged(&place).await?.map(|staged| Existing::Staged(StagedBlob::new(staged))),
+            None => self.find_staged(&place).await?.map(|staged| Existing::Staged(staged)),
         };
         Ok(Found::new(self.clone(), place, record))
     }
@@ -103,7 +104,7 @@ impl<M: Mode> Unit<M> {
     }
 
     pub(super) async fn place_of(&self, at: &BlobAddress, snapshot: Option<Timestamp>) -> Answer<BlobPlace> {
-        let generation = self.container_of(&at.container).await?.fields.generation;
+        let generation = self.container_of(&at.container).await?.generation;
         Ok(BlobPlace { generation, name: at.blob.clone(), snapshot })
     }
 
@@ -126,7 +127,7 @@ impl<M: Mode> Unit<M> {
 
 pub(crate) fn decode_blob(entry: Option<lazuli_engine::Entry>) -> Answer<Option<BlobRecord>> {
     Ok(match entry {
-        Some(entry) => Some(BlobRecord::new(BlobFields::decode(&entry.value)?)),
+        Some(entry) => Some(BlobRecord::decode(&entry.value)?),
         None => None,
     })
 }
@@ -158,7 +159,7 @@ impl Admitted<Existing> {
         let Self { mut unit, place, admitted, .. } = self;
         let existing = admitted.into_record();
         let staged = match &existing {
-            Some(Existing::Staged(staged)) => Some(staged.record.clone()),
+            Some(Existing::Staged(staged)) => Some(staged.clone()),
             _ => unit.find_staged(&place).await?,
         };
         let old = match &existing {
@@ -184,10 +185,9 @@ impl Admitted<Existing> {
             }
         };
         let lease = existing.as_ref().and_then(Existing::lease).cloned();
-        let fields = fields_over(old, kind, content.clone(), properties, unit.now());
-        let record = BlobRecord { fields, lease, tags: properties.tags.clone() };
-        let stamped = Stamped { etag: record.etag(), last_modified: record.last_modified() };
-        unit.put(place.key(), record.stored().encode());
+        let record = record_over(old, lease, kind, content.clone(), properties, unit.now());
+        let stamped = Stamped { etag: record.etag, last_modified: record.last_modified };
+        unit.put(place.key(), record.encode());
         Ok(stamped)
     }
 
@@ -205,7 +205,7 @@ impl Admitted<Existing> {
             }
             Existing::Staged(mut staged) => {
                 staged.lease.clone_from(&change.lease);
-                unit.put(place.staged_key(), staged.stored().encode());
+                unit.put(place.staged_key(), staged.encode());
             }
         }
         Ok((stamped, change))
@@ -219,7 +219,7 @@ impl Present<BlobRecord> {
             let now = self.unit.now();
             self.record.touch(now);
         }
-        self.unit.put(self.place.key(), self.record.clone().stored().encode());
+        self.unit.put(self.place.key(), self.record.clone().encode());
         self.record
     }
 }
@@ -233,36 +233,36 @@ pub(super) async fn retire(
     let Some(old) = old else { return Ok(()) };
     let reader = unit.reader().clone();
     match by {
-        Some(list) => content::become_parent(&reader, unit, &old.fields.content, list).await,
-        None => content::drop_holder(&reader, unit, &old.fields.content).await,
+        Some(list) => content::become_parent(&reader, unit, &old.content, list).await,
+        None => content::drop_holder(&reader, unit, &old.content).await,
     }
 }
 
 /// The record of a new content over the old one. Its ETag is later than every one before.
-fn fields_over(
+fn record_over(
     old: Option<&BlobRecord>,
+    lease: Option<Lease>,
     kind: BlobType,
     content: Content,
     properties: &BlobProperties,
     now: Timestamp,
-) -> BlobFields {
-    let old = old.map(|old| &old.fields);
-    let etag = ETag(old.map_or(now.0, |old| now.0.max(old.etag + 1)));
-    let tier = match properties.tier {
-        Some(tier) => Some(ExplicitTier { tier, changed: etag.0 }),
-        None => old.and_then(|old| old.tier),
-    };
-    BlobFields {
+) -> BlobRecord {
+    let etag = ETag(old.map_or(now.0, |old| now.0.max(old.etag.0 + 1)));
+    let changed = Timestamp(etag.0);
+    BlobRecord {
         kind,
-        created: old.map_or(etag.0, |old| old.created),
-        etag: etag.0,
-        last_modified: etag.0,
+        created: old.map_or(changed, |old| old.created),
+        etag,
+        last_modified: changed,
         content,
-        http: properties.http.clone(),
-        metadata: properties.metadata.clone().into_pairs(),
-        tags: Vec::new(),
-        lease: None,
-        tier,
+        headers: properties.headers.clone(),
+        metadata: properties.metadata.clone(),
+        tags: properties.tags.clone(),
+        lease,
+        tier: match properties.tier {
+            Some(tier) => Some(ExplicitTier { tier, changed }),
+            None => old.and_then(|old| old.tier),
+        },
         customer_key: properties.customer_key.clone(),
         encryption_scope: None,
         snapshots: old.map_or(0, |old| old.snapshots),

@@ -77,7 +77,7 @@ impl BlockListPlan {
         let base = reader.get(key::blob(place.generation, &place.name)).await?;
         let staged = reader.get(place.staged_key()).await?;
         let seen = (base.as_ref().map(|entry| entry.version), staged.as_ref().map(|entry| entry.version));
-        let old = decode_blob(base)?.map(|record| record.fields.content);
+        let old = decode_blob(base)?.map(|record| record.content);
 
         let mut mentioned: HashMap<&[u8], Mentioned> = HashMap::new();
         for (source, id) in listed {

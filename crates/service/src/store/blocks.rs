@@ -19,7 +19,7 @@ pub struct CommittedBlocks(Content);
 impl CommittedBlocks {
     /// None for a blob that was not made by a block list.
     pub fn of(blob: &BlobRecord) -> Option<Self> {
-        let content = &blob.fields.content;
+        let content = &blob.content;
         matches!(content.shape, Shape::Manifest { named: true, .. }).then(|| Self(content.clone()))
     }
 

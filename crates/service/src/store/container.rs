@@ -14,7 +14,7 @@ use crate::blob::{ListContainers, Stamped};
 use crate::fault::Answer;
 use crate::key;
 use crate::record::Record;
-use crate::record::container::{ContainerFields, ContainerRecord};
+use crate::record::container::ContainerRecord;
 use crate::shared::marker::Position;
 
 /// The name of a container in the account of the unit.
@@ -47,7 +47,7 @@ impl<M: Mode> Unit<M> {
 
     pub(crate) async fn find_container(&self, name: &str) -> Answer<Option<ContainerRecord>> {
         Ok(match self.reader().get(key::container(self.account(), name)).await? {
-            Some(entry) => Some(ContainerRecord::new(ContainerFields::decode(&entry.value)?)),
+            Some(entry) => Some(ContainerRecord::decode(&entry.value)?),
             None => None,
         })
     }
@@ -61,14 +61,13 @@ impl<M: Mode> Unit<M> {
 
 impl Admitted<ContainerRecord> {
     /// Makes the container; refuses where there is one.
-    pub fn create(mut self, fields: ContainerFields) -> Result<Stamped, Failure> {
+    pub fn create(mut self, record: ContainerRecord) -> Result<Stamped, Failure> {
         if self.record().is_some() {
             return Err(ErrorCode::ContainerAlreadyExists.into());
         }
-        let record = ContainerRecord { fields, lease: None };
-        let stamped = Stamped { etag: record.etag(), last_modified: record.last_modified() };
+        let stamped = Stamped { etag: record.etag, last_modified: record.last_modified };
         let key = key::container(self.unit.account(), &self.place.name);
-        self.unit.put(key, record.stored().encode());
+        self.unit.put(key, record.encode());
         Ok(stamped)
     }
 
@@ -88,9 +87,9 @@ impl Present<ContainerRecord> {
             let now = self.unit.now();
             self.record.touch(now);
         }
-        let stamped = Stamped { etag: self.record.etag(), last_modified: self.record.last_modified() };
+        let stamped = Stamped { etag: self.record.etag, last_modified: self.record.last_modified };
         let key = key::container(self.unit.account(), &self.place.name);
-        self.unit.put(key, self.record.stored().encode());
+        self.unit.put(key, self.record.encode());
         stamped
     }
 
@@ -98,7 +97,7 @@ impl Present<ContainerRecord> {
     pub fn delete(mut self) {
         let key = key::container(self.unit.account(), &self.place.name);
         self.unit.delete(key);
-        self.unit.put(key::dead_generation(self.record.fields.generation), Value::new());
+        self.unit.put(key::dead_generation(self.record.generation), Value::new());
     }
 }
 
@@ -115,7 +114,6 @@ impl View {
             max_results: request.max_results,
             max_bytes: request.max_bytes,
         };
-        let (items, next) = listing.page(self.reader()).await?;
-        Ok((items.into_iter().map(|(name, fields)| (name, ContainerRecord::new(fields))).collect(), next))
+        listing.page(self.reader()).await
     }
 }

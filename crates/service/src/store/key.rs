@@ -17,10 +17,10 @@
 //! e content                        stage whose blocks this manifest adopted, keys to be swept
 //! g content                        dead content, its chunks to be released; or a parent to be absorbed
 //! G generation                     dead container, its keys to be swept
-//! q account 0 name                 queue                         -> QueueFields
+//! q account 0 name                 queue                         -> QueueRecord
 //! k generation id                  message                       -> MessageFields
 //! v generation visible receipt id  message by the moment it is visible from -> when it expires
-//! t account 0 name                 table, name in lower case     -> TableFields
+//! t account 0 name                 table, name in lower case     -> TableRecord
 //! y generation partition 0 row     entity, keys in UTF-16 order  -> StoredEntity; its segments are under `m`
 //! ```
 //! A generation is a container's identity: deleting a container is one commit on its `c` key. Listings walk

@@ -6,10 +6,9 @@ use lazuli_model::time::Timestamp;
 
 use super::key::{self, Generation};
 use super::record::Record;
-use super::record::blob::{BlobFields, BlobRecord};
+use super::record::blob::BlobRecord;
 use super::record::block::StagedRecord;
 use super::record::dead_snapshots::DeadSnapshots;
-use super::record::existing::StagedBlob;
 use super::unit::View;
 use crate::blob::{BlobList, BlobListItem, ListBlobs};
 use crate::fault::Answer;
@@ -18,7 +17,7 @@ use crate::shared::marker::Position;
 impl View {
     pub(crate) async fn list_blobs(&self, request: &ListBlobs) -> Answer<BlobList> {
         let reader = self.reader();
-        let generation = self.container_of(&request.container).await?.fields.generation;
+        let generation = self.container_of(&request.container).await?.generation;
         let mut sources = vec![request.source(reader, key::blobs(generation), Kind::Base).await?];
         if request.snapshots && request.delimiter.is_empty() {
             sources.push(request.snapshots(reader, generation).await?);
@@ -249,11 +248,9 @@ impl Candidate {
         let value = value.unwrap_or_default();
         Ok(match kind {
             Kind::Group => BlobListItem::Prefix(name),
-            Kind::Staged => {
-                BlobListItem::Uncommitted { name, staged: StagedBlob::new(StagedRecord::decode(&value)?) }
-            }
+            Kind::Staged => BlobListItem::Uncommitted { name, staged: StagedRecord::decode(&value)? },
             Kind::Base | Kind::Snapshot => {
-                let blob = Box::new(BlobRecord::new(BlobFields::decode(&value)?));
+                let blob = Box::new(BlobRecord::decode(&value)?);
                 let snapshot = (kind == Kind::Snapshot).then_some(Timestamp(ticks));
                 BlobListItem::Blob { name, snapshot, blob }
             }

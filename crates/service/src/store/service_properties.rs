@@ -4,9 +4,9 @@ use lazuli_model::operation::{Mode, Service};
 
 use super::key;
 use super::record::Record;
-use super::record::properties::ServiceProperties;
 use super::unit::{Changes as _, Unit};
 use crate::fault::Answer;
+use lazuli_model::service_properties::ServiceProperties;
 
 fn letter(service: Service) -> u8 {
     match service {

@@ -49,19 +49,19 @@ impl Present<BlobRecord> {
         let now = self.unit.now();
         // The id is a moment after every snapshot of this name, and not before the blob's last change.
         let last = self.unit.last_snapshot(&self.place).await?;
-        let id = now.0.max(self.fields.etag).max(last + 1);
+        let id = now.0.max(self.etag.0).max(last + 1);
         let mut copy = self.record.clone();
         copy.lease = None;
-        copy.fields.snapshots = 0;
+        copy.snapshots = 0;
         if !metadata.is_empty() {
-            copy.fields.metadata = metadata.clone().into_pairs();
+            copy.metadata = metadata.clone();
             copy.touch(now);
         }
-        let stamped = Stamped { etag: copy.etag(), last_modified: copy.last_modified() };
+        let stamped = Stamped { etag: copy.etag, last_modified: copy.last_modified };
         let reader = self.unit.reader().clone();
-        content::share(&reader, &mut self.unit, &copy.fields.content).await?;
-        self.unit.put(key::snapshot(self.place.generation, &self.place.name, id), copy.stored().encode());
-        self.fields.snapshots += 1;
+        content::share(&reader, &mut self.unit, &copy.content).await?;
+        self.unit.put(key::snapshot(self.place.generation, &self.place.name, id), copy.encode());
+        self.snapshots += 1;
         self.put();
         Ok(Snapshotted { snapshot: Timestamp(id), stamped })
     }
@@ -72,11 +72,11 @@ impl Present<BlobRecord> {
         let snapshot = place.snapshot.ok_or(ErrorCode::InternalError)?;
         unit.delete(key::snapshot(place.generation, &place.name, snapshot.0));
         let reader = unit.reader().clone();
-        content::drop_holder(&reader, &mut unit, &record.fields.content).await?;
+        content::drop_holder(&reader, &mut unit, &record.content).await?;
         let base = BlobPlace { snapshot: None, ..place };
         if let Some(mut record) = unit.find_blob(&base).await? {
-            record.fields.snapshots = record.fields.snapshots.saturating_sub(1);
-            unit.put(key::blob(base.generation, &base.name), record.stored().encode());
+            record.snapshots = record.snapshots.saturating_sub(1);
+            unit.put(key::blob(base.generation, &base.name), record.encode());
         }
         Ok(())
     }
@@ -90,17 +90,17 @@ impl Admitted<Existing> {
         let mut base = match record {
             Existing::Blob(base) => *base,
             Existing::Staged(staged) => {
-                unit.give_up_stage(&place, &staged.record);
+                unit.give_up_stage(&place, &staged);
                 return Ok(());
             }
         };
-        if base.fields.snapshots > 0 && snapshots.is_none() {
+        if base.snapshots > 0 && snapshots.is_none() {
             return Err(ErrorCode::SnapshotsPresent.into());
         }
         let mut dropped = Vec::new();
-        if snapshots.is_some() && base.fields.snapshots > 0 {
+        if snapshots.is_some() && base.snapshots > 0 {
             dropped = delete_snapshots(&mut unit, &place).await?;
-            base.fields.snapshots = 0;
+            base.snapshots = 0;
         }
         let reader = unit.reader().clone();
         if snapshots == Some(DeleteSnapshots::Only) {
@@ -111,7 +111,7 @@ impl Admitted<Existing> {
         if let Some(staged) = unit.find_staged(&place).await? {
             unit.give_up_stage(&place, &staged);
         }
-        dropped.push(base.fields.content);
+        dropped.push(base.content);
         content::drop_holders(&reader, &mut unit, &dropped).await?;
         unit.delete(key::blob(place.generation, &place.name));
         Ok(())
@@ -137,7 +137,7 @@ async fn delete_snapshots(unit: &mut Unit, place: &BlobPlace) -> Answer<Vec<Cont
     for (key, _) in page.items {
         // Read as a check: the sweeper may be deleting some of them, and each content loses its holder once.
         if let Some(record) = decode_blob(reader.get(key.clone()).await?)? {
-            contents.push(record.fields.content);
+            contents.push(record.content);
         }
         unit.delete(key);
     }

@@ -43,7 +43,7 @@ impl Admitted<Existing> {
     ) -> Answer<Option<Stage>> {
         let Self { mut unit, place, admitted, .. } = self;
         let staged = match admitted.record() {
-            Some(Existing::Staged(staged)) => Some(staged.record.clone()),
+            Some(Existing::Staged(staged)) => Some(staged.clone()),
             _ => unit.find_staged(&place).await?,
         };
         let stage = match staged {
@@ -54,7 +54,7 @@ impl Admitted<Existing> {
             None => {
                 let stage = ContentId::fresh(unit.now());
                 let id_length = u8::try_from(block_id.len()).unwrap_or(u8::MAX);
-                let record = StagedRecord { stage, id_length, created: unit.now().0, lease: None };
+                let record = StagedRecord { stage, id_length, created: unit.now(), lease: None };
                 unit.put(place.staged_key(), record.encode());
                 stage
             }
@@ -73,7 +73,7 @@ impl Admitted<Existing> {
             None => true,
         };
         new.publish(&mut unit).await?;
-        let block = BlockRecord { content: new.content.clone(), staged_at: unit.now().0 };
+        let block = BlockRecord { content: new.content.clone(), staged_at: unit.now() };
         unit.put(block_key, block.encode());
         Ok(is_new.then_some(Stage(stage)))
     }

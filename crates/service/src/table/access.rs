@@ -1,16 +1,13 @@
-//! Get Table ACL, and the same stored access policies for whoever judges a SAS.
+//! Get Table ACL, and the same stored access policies for the judgement of a SAS.
+
+use lazuli_model::access::{ContainerAccess, PublicAccess};
 
 use crate::fault::Answer;
-use crate::record::container::StoredPolicy;
 use crate::{Context, Services};
 
-#[derive(Clone, Debug, Default)]
-pub struct TableAccess {
-    pub policies: Vec<StoredPolicy>,
-}
-
 /// None when there is no such table.
-pub async fn table_access(services: &Services, account: &str, name: &str) -> Answer<Option<TableAccess>> {
+pub async fn table_access(services: &Services, account: &str, name: &str) -> Answer<Option<ContainerAccess>> {
     let found = services.view(&Context::reading(account)).await?.table(name).await?;
-    Ok(found.record().map(|fields| TableAccess { policies: fields.policies.clone() }))
+    let access = |policies| ContainerAccess { public: PublicAccess::Private, policies };
+    Ok(found.record().map(|table| access(table.policies.clone())))
 }

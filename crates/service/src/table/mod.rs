@@ -10,7 +10,7 @@ mod query_entities;
 mod query_tables;
 mod set_table_acl;
 
-pub use access::{TableAccess, table_access};
+pub use access::table_access;
 pub use create_table::CreateTable;
 pub use delete_table::DeleteTable;
 pub use entity_group_transaction::{EntityChange, EntityGroupTransaction, Refused};

@@ -4,11 +4,14 @@
 
 use bytes::Bytes;
 use lazuli_engine::{Key, Plan, Value};
+use lazuli_model::blob::{BlobType, ContentHeaders};
+use lazuli_model::etag::ETag;
+use lazuli_model::metadata::Metadata;
+use lazuli_model::tags::Tags;
 use lazuli_model::time::Timestamp;
-use lazuli_service::blob::DeleteSnapshots;
+use lazuli_service::blob::{BlobRecord, DeleteSnapshots};
 use lazuli_service::key::{self, ContentId, Generation};
 use lazuli_service::record::Record;
-use lazuli_service::record::blob::{BlobFields, BlobType, HttpHeaders};
 use lazuli_service::record::block::{BlockRecord, StagedRecord};
 use lazuli_service::record::content::{Content, DeadContent, ListedBlock, Piece, Segment, Shape};
 use lazuli_service::record::dead_snapshots::DeadSnapshots;
@@ -82,15 +85,15 @@ fn name(number: u32, length: usize) -> String {
 }
 
 fn blob(content: Content) -> Value {
-    let fields = BlobFields {
+    let record = BlobRecord {
         kind: BlobType::Block,
-        created: 1,
-        etag: 1,
-        last_modified: 1,
+        created: Timestamp(1),
+        etag: ETag(1),
+        last_modified: Timestamp(1),
         content,
-        http: HttpHeaders::default(),
-        metadata: vec![("k".into(), "v".repeat(8_000))],
-        tags: Vec::new(),
+        headers: ContentHeaders::default(),
+        metadata: Metadata::from_stored(vec![("k".into(), "v".repeat(8_000))]),
+        tags: Tags::default(),
         lease: None,
         tier: None,
         customer_key: None,
@@ -99,7 +102,7 @@ fn blob(content: Content) -> Value {
         sequence_number: 0,
         sealed: false,
     };
-    fields.encode()
+    record.encode()
 }
 
 impl Debris {
@@ -116,12 +119,12 @@ impl Debris {
         }
         for number in 0..self.staged {
             let stage = ContentId(u128::from(number) + 1);
-            let staged = StagedRecord { stage, id_length: 64, created: 1, lease: None };
+            let staged = StagedRecord { stage, id_length: 64, created: Timestamp(1), lease: None };
             rows.push((key::staged(DEAD, &name(number, self.name)), staged.encode()));
             if number == 0 {
                 for block in 0..self.blocks {
                     let content = ids.content(self.pieces * 80);
-                    let record = BlockRecord { content, staged_at: 1 };
+                    let record = BlockRecord { content, staged_at: Timestamp(1) };
                     rows.push((key::block(stage, name(block, 64).as_bytes()), record.encode()));
                 }
             }

@@ -3,13 +3,13 @@
 use bytes::Bytes;
 use lazuli_engine::{Engine, Host, KeyRange, Scan};
 use lazuli_model::Timestamp;
+use lazuli_model::access::PublicAccess;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::policy;
 use lazuli_model::range::ByteRange;
 use lazuli_model::version::ApiVersion;
 use lazuli_service::blob::*;
-use lazuli_service::record::container::PublicAccess;
 use lazuli_service::{Answer, Body, Context, ServiceOptions, Services, upkeep};
 
 pub struct Bench {

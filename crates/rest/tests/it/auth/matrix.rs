@@ -1,10 +1,11 @@
 //! Every operation x every kind of credential x every fault. What is expected comes from [`super::rules`].
 
+use lazuli_model::access::{ContainerAccess, PublicAccess};
 use lazuli_model::operation::{Mark, Method, Name, Op, Resource, Row, Service, route};
 use lazuli_rest::auth::accounts::DEVELOPMENT_KEY;
 use lazuli_rest::auth::bearer::Claims;
 use lazuli_rest::auth::{Auth, KeyInfo};
-use lazuli_rest::authorize::{ContainerAccess, PublicAccess, authorize};
+use lazuli_rest::authorize::authorize;
 use serde_json::json;
 
 use super::bearer::{Issuer, changed, claims, with};

@@ -1,11 +1,12 @@
 //! Shared access signatures: what each field takes away.
 
+use lazuli_model::access::{AccessPolicy, ContainerAccess, PublicAccess};
 use lazuli_model::operation::{Method, Op, Service};
 use lazuli_model::time::Timestamp;
 use lazuli_rest::auth::accounts::DEVELOPMENT_KEY;
 use lazuli_rest::auth::bearer::Claims;
 use lazuli_rest::auth::{Credential, KeyInfo};
-use lazuli_rest::authorize::{ContainerAccess, Grant, PublicAccess, StoredPolicy, authorize};
+use lazuli_rest::authorize::{Grant, authorize};
 
 use super::bearer::{Issuer, claims, with};
 use super::support::{
@@ -252,22 +253,22 @@ fn every_parameter_counts_once() {
 #[test]
 fn a_stored_policy_completes_a_token() {
     let time = |text: &str| Timestamp::parse_iso(text).unwrap();
-    let policy = StoredPolicy {
+    let policy = AccessPolicy {
         id: "p".into(),
         start: Some(time("2026-01-01")),
         expiry: Some(time("2027-01-01")),
-        permissions: Some("lr".into()),
+        permission: Some("lr".into()),
     };
     let signed = |token: Token| {
         let token = token.with("sr", "c").with("si", "p");
         blob_sas(token, "/blob/devstoreaccount1/c").on(get())
     };
     let bare = || Token { fields: Vec::new() }.with("sv", VERSION);
-    let ask = |token: Token, policies: Vec<StoredPolicy>| {
+    let ask = |token: Token, policies: Vec<AccessPolicy>| {
         let container = ContainerAccess { policies, ..ContainerAccess::default() };
         code_of(grant(&signed(token), Op::GetBlob, Some(&container)))
     };
-    let without = |change: fn(&mut StoredPolicy)| {
+    let without = |change: fn(&mut AccessPolicy)| {
         let mut policy = policy.clone();
         change(&mut policy);
         vec![policy]
@@ -276,15 +277,15 @@ fn a_stored_policy_completes_a_token() {
     assert_eq!(ask(bare(), vec![]), REFUSED);
     assert_eq!(ask(bare(), without(|policy| policy.id = "P".into())), REFUSED);
     assert_eq!(
-        ask(bare(), without(|policy| policy.permissions = Some("l".into()))),
+        ask(bare(), without(|policy| policy.permission = Some("l".into()))),
         "403 AuthorizationPermissionMismatch"
     );
-    assert_eq!(ask(bare(), without(|policy| policy.permissions = None)), REFUSED);
+    assert_eq!(ask(bare(), without(|policy| policy.permission = None)), REFUSED);
     assert_eq!(ask(bare(), without(|policy| policy.expiry = None)), REFUSED);
     assert_eq!(ask(bare(), without(|policy| policy.expiry = policy.start)), REFUSED);
     assert_eq!(ask(bare(), without(|policy| policy.start = policy.expiry)), REFUSED);
     // What the policy leaves open, the token may say; what both say is refused.
-    assert_eq!(ask(bare().with("sp", "r"), without(|policy| policy.permissions = None)), "ok");
+    assert_eq!(ask(bare().with("sp", "r"), without(|policy| policy.permission = None)), "ok");
     assert_eq!(ask(bare().with("sp", "r"), vec![policy.clone()]), REFUSED);
     assert_eq!(ask(bare().with("se", "2030-01-01"), vec![policy.clone()]), REFUSED);
     assert_eq!(ask(bare().with("se", "2030-01-01"), without(|policy| policy.expiry = None)), "ok");

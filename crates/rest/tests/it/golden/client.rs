@@ -149,8 +149,18 @@ impl Client {
     }
 
     pub fn with_answer_memory(answer_memory: usize) -> Self {
-        let options = ServiceOptions { answer_memory, ..ServiceOptions::default() };
-        let services = Services::new(Engine::memory(Host::test()), options);
+        Self::with(
+            Engine::memory(Host::test()),
+            ServiceOptions { answer_memory, ..ServiceOptions::default() },
+        )
+    }
+
+    pub fn over(engine: Engine) -> Self {
+        Self::with(engine, ServiceOptions::default())
+    }
+
+    fn with(engine: Engine, options: ServiceOptions) -> Self {
+        let services = Services::new(engine, options);
         let auth = Auth::new(Accounts::development(), OAuth::Off, [7; 32]);
         Self { front: Front::new(services, auth, FrontOptions::default()) }
     }

@@ -5,7 +5,7 @@
 //! keeps a header's value for `{word}` in what follows. Headers of the answer must be exactly those listed, beside
 //! the ones that every answer has, which are checked for all.
 
-mod client;
+pub mod client;
 mod lanes;
 mod pages;
 mod tables;
@@ -26,7 +26,7 @@ async fn conversations() {
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
-        differences.extend(converse(&name, &text).await);
+        differences.extend(converse(&name, &text, &Client::new(), BTreeMap::new()).await);
     }
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
 }
@@ -51,33 +51,45 @@ async fn a_lease_of_an_old_version_changes_the_container() {
     }
 }
 
-async fn converse(name: &str, text: &str) -> Vec<String> {
-    let client = Client::new();
-    let mut words = BTreeMap::new();
-    let mut count = 0;
-    let mut differences = Vec::new();
+/// Requests and what is expected of their answers.
+pub fn exchanges(text: &str) -> Vec<(String, String)> {
+    let mut exchanges = Vec::new();
     for exchange in text.split("\n===") {
         let lines = exchange.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
         let exchange = lines.trim_start();
         if exchange.is_empty() {
             continue;
         }
-        let (asked, expected) = exchange.split_once("\n--- ").unwrap_or_else(|| panic!("{name}: {exchange}"));
-        let asked = fill(asked, &words);
+        let (asked, expected) = exchange.split_once("\n--- ").unwrap_or_else(|| panic!("{exchange}"));
+        exchanges.push((asked.to_owned(), expected.to_owned()));
+    }
+    exchanges
+}
+
+/// The differences between what is expected and what is answered. The words stand for `{word}` in the text.
+pub async fn converse(
+    name: &str,
+    text: &str,
+    client: &Client,
+    mut words: BTreeMap<String, String>,
+) -> Vec<String> {
+    let mut differences = Vec::new();
+    let exchanges = exchanges(text);
+    assert!(!exchanges.is_empty(), "{name} has no exchange");
+    for (asked, expected) in exchanges {
+        let asked = fill(&asked, &words);
         let answer = client.send(Request::parse(&asked)).await;
-        if let Err(difference) = compare(&fill(expected, &words), &answer, &mut words) {
+        if let Err(difference) = compare(&fill(&expected, &words), &answer, &mut words) {
             let line = asked.lines().next().unwrap_or_default();
             let (status, headers) = (answer.status, &answer.headers);
             let body = answer.text();
             differences.push(format!("{name}: {line}\n{difference}\nanswered {status} {headers:?}\n{body}"));
         }
-        count += 1;
     }
-    assert!(count > 0, "{name} has no exchange");
     differences
 }
 
-fn fill(text: &str, words: &BTreeMap<String, String>) -> String {
+pub fn fill(text: &str, words: &BTreeMap<String, String>) -> String {
     words.iter().fold(text.to_owned(), |text, (word, value)| text.replace(&format!("{{{word}}}"), value))
 }
 

@@ -16,7 +16,7 @@ use super::by_name::ByName;
 use super::found::{Admitted, Found, Present, Resource};
 use super::key::{self, Generation};
 use super::record::Record;
-use super::record::queue::{MessageFields, MessageRecord, QueueFields, Slot};
+use super::record::queue::{MessageFields, MessageRecord, QueueRecord, Slot};
 use super::unit::{Changes as _, Unit, View};
 use crate::fault::Answer;
 use crate::queue::ListQueues;
@@ -27,7 +27,7 @@ pub struct QueuePlace {
     name: String,
 }
 
-impl Resource for QueueFields {
+impl Resource for QueueRecord {
     type Given = ();
     type Place = QueuePlace;
 
@@ -72,9 +72,9 @@ impl Resource for MessageRecord {
 impl<M: Mode> Unit<M> {
     /// The queue of an operation. The read is a check of the commit: nothing is written into a queue that was deleted
     /// or cleared meanwhile.
-    pub async fn queue(&self, name: &str) -> Answer<Found<QueueFields, M>> {
+    pub async fn queue(&self, name: &str) -> Answer<Found<QueueRecord, M>> {
         let record = match self.reader().get(key::queue(self.account(), name)).await? {
-            Some(entry) => Some(QueueFields::decode(&entry.value)?),
+            Some(entry) => Some(QueueRecord::decode(&entry.value)?),
             None => None,
         };
         Ok(Found::new(self.clone(), QueuePlace { name: name.to_owned() }, record))
@@ -86,7 +86,7 @@ impl View {
     pub(crate) async fn queues(
         &self,
         request: &ListQueues,
-    ) -> Answer<(Vec<(String, QueueFields)>, Option<Position>)> {
+    ) -> Answer<(Vec<(String, QueueRecord)>, Option<Position>)> {
         let listing = ByName {
             space: key::queues(self.account()),
             prefix: &request.prefix,
@@ -113,20 +113,20 @@ impl View {
     }
 }
 
-impl Admitted<QueueFields> {
+impl Admitted<QueueRecord> {
     /// Makes the queue. Where there is one already, the request is told so, unless it asks for the same: false then.
     pub fn create(mut self, metadata: &Metadata) -> Result<bool, Failure> {
         if let Some(queue) = self.record() {
-            return match Metadata::from_stored(queue.metadata.clone()).same_as(metadata) {
+            return match queue.metadata.same_as(metadata) {
                 true => Ok(false),
                 false => Err(ErrorCode::QueueAlreadyExists.into()),
             };
         }
         let now = self.unit.now();
-        let fields = QueueFields {
+        let fields = QueueRecord {
             messages: Generation::new(now.0, rand::random()),
-            created: now.0,
-            metadata: metadata.clone().into_pairs(),
+            created: now,
+            metadata: metadata.clone(),
             policies: Vec::new(),
         };
         self.unit.put(key::queue(self.unit.account(), &self.place.name), fields.encode());
@@ -134,7 +134,7 @@ impl Admitted<QueueFields> {
     }
 }
 
-impl<M: Mode> Present<QueueFields, M> {
+impl<M: Mode> Present<QueueRecord, M> {
     /// The message with this id.
     pub async fn message(&self, id: Uuid) -> Answer<Found<MessageRecord, M>> {
         let record = message::find(self.unit.reader(), self.messages, id.as_u128()).await?;
@@ -143,7 +143,7 @@ impl<M: Mode> Present<QueueFields, M> {
     }
 }
 
-impl Present<QueueFields> {
+impl Present<QueueRecord> {
     pub fn put(mut self) {
         self.unit.put(key::queue(self.unit.account(), &self.place.name), self.record.encode());
     }

@@ -5,9 +5,8 @@
 //! belongs to the oldest manifest of such a line that still lists it (decision 0023).
 
 use lazuli_engine::ChunkId;
-use serde::{Deserialize, Serialize};
 
-use super::Record;
+use super::{Record, stored};
 use crate::key::ContentId;
 
 /// Bodies up to this size live in a key; larger ones in chunks.
@@ -18,7 +17,7 @@ pub const PIECES_IN_RECORD: usize = 16;
 /// a thousand times does not repeat its pieces a thousand times.
 pub const PIECES_IN_BLOCK: usize = 4;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Piece {
     Chunk { id: u128, len: u32 },
     Inline { id: ContentId, len: u32 },
@@ -39,14 +38,14 @@ impl Piece {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
     pub id: ContentId,
     pub length: u64,
     pub shape: Shape,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
     Empty,
     Pieces(Vec<Piece>),
@@ -64,13 +63,13 @@ impl Content {
 }
 
 /// A run of blocks, stored under the offset where the run ends.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     pub start: u64,
     pub blocks: Vec<ListedBlock>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedBlock {
     /// Decoded block id; empty in a content without names.
     pub name: Vec<u8>,
@@ -78,16 +77,12 @@ pub struct ListedBlock {
 }
 
 impl Record for Segment {
-    const SHAPE: u8 = 2;
     const NAME: &'static str = "manifest segment";
-
-    fn decode_older(shape: u8, fields: &[u8]) -> Option<Result<Self, postcard::Error>> {
-        (shape == 1).then(|| postcard::from_bytes::<v1::Segment>(fields).map(Self::from))
-    }
+    type Newest = stored::content::SegmentV2;
 }
 
 /// What is left to give back of a content that nothing holds, or to do for one that a list has taken over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeadContent {
     Pieces(Vec<Piece>),
     /// All segments and the blocks that belong to it; the parent loses a holder.
@@ -102,62 +97,20 @@ pub enum DeadContent {
 }
 
 impl Record for DeadContent {
-    const SHAPE: u8 = 1;
     const NAME: &'static str = "dead content";
+    type Newest = stored::content::DeadContentV1;
 }
 
 /// How many holders a shared content has beside the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holders(pub u32);
 
 impl Record for Holders {
-    const SHAPE: u8 = 1;
     const NAME: &'static str = "content holders";
+    type Newest = stored::content::HoldersV1;
 }
 
 impl Record for Content {
-    const SHAPE: u8 = 1;
     const NAME: &'static str = "content";
-}
-
-/// Shapes of before blocks were contents of their own.
-pub(super) mod v1 {
-    use serde::{Deserialize, Serialize};
-
-    use super::{Content, Piece, Shape};
-    use crate::key::ContentId;
-
-    #[derive(Serialize, Deserialize)]
-    pub struct Segment {
-        pub start: u64,
-        pub blocks: Vec<ListedBlock>,
-    }
-
-    #[derive(Serialize, Deserialize)]
-    pub struct ListedBlock {
-        pub name: Vec<u8>,
-        pub size: u64,
-        pub pieces: Vec<Piece>,
-        pub borrowed: bool,
-    }
-
-    impl From<Segment> for super::Segment {
-        fn from(old: Segment) -> Self {
-            let listed = |block: ListedBlock| super::ListedBlock {
-                name: block.name,
-                content: content(block.size, block.pieces),
-            };
-            Self { start: old.start, blocks: old.blocks.into_iter().map(listed).collect() }
-        }
-    }
-
-    /// A block had no id of its own. That of its first piece serves: no other block has it.
-    pub fn content(length: u64, pieces: Vec<Piece>) -> Content {
-        match pieces.first() {
-            None => Content::empty(),
-            Some(&Piece::Chunk { id, .. } | &Piece::Inline { id: ContentId(id), .. }) => {
-                Content { id: ContentId(id), length, shape: Shape::Pieces(pieces) }
-            }
-        }
-    }
+    type Newest = stored::content::ContentV1;
 }

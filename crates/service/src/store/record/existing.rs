@@ -5,31 +5,11 @@ use lazuli_model::admission::{Subject, Target};
 
 use super::blob::BlobRecord;
 use super::block::StagedRecord;
-use super::lease::StoredLease;
 
 #[derive(Clone, Debug)]
 pub enum Existing {
     Blob(Box<BlobRecord>),
-    Staged(StagedBlob),
-}
-
-#[derive(Clone, Debug)]
-pub struct StagedBlob {
-    pub record: StagedRecord,
-    pub lease: Option<Lease>,
-}
-
-impl StagedBlob {
-    pub fn new(record: StagedRecord) -> Self {
-        let lease = record.lease.as_ref().map(Lease::from);
-        Self { record, lease }
-    }
-
-    /// The record to store, the lease put back.
-    pub fn stored(mut self) -> StagedRecord {
-        self.record.lease = self.lease.as_ref().map(StoredLease::from);
-        self.record
-    }
+    Staged(StagedRecord),
 }
 
 impl Existing {

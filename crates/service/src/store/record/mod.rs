@@ -1,4 +1,5 @@
-//! Stored values. Each begins with the number of its shape; an old shape stays readable as a module of its own.
+//! What the service keeps. The types here are those that operations read and change; how each of them looks on disk is
+//! known to [`stored`] alone.
 
 pub mod blob;
 pub mod block;
@@ -7,44 +8,37 @@ pub mod content;
 pub mod dead_snapshots;
 pub mod entity;
 pub mod existing;
-pub mod lease;
-pub mod properties;
 pub mod queue;
+mod service_properties;
+mod stored;
 pub mod table;
 
 use bytes::Bytes;
 use lazuli_engine::{Corrupt, EngineError};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use stored::Shape;
 
-/// A value as stored: one byte that names the shape, then the fields.
-pub trait Record: Serialize + DeserializeOwned {
-    const SHAPE: u8;
+/// A type whose values are stored.
+pub trait Record: Sized {
+    /// As errors name it.
     const NAME: &'static str;
 
+    /// The shape that is written today. The shapes before it are reached through [`Shape::Before`].
+    type Newest: Shape + for<'a> From<&'a Self> + Into<Self>;
+
     fn encode(&self) -> Bytes {
-        let mut buffer = Vec::with_capacity(256);
-        buffer.push(Self::SHAPE);
-        // Writing plain data into memory fails for no input; an empty value would be refused by `decode`.
-        postcard::to_extend(self, buffer).map(Bytes::from).unwrap_or_default()
+        stored::write(&Self::Newest::from(self))
     }
 
     fn decode(value: &[u8]) -> Result<Self, EngineError> {
-        let Some((&shape, fields)) = value.split_first() else {
-            return Err(corrupt(Self::NAME, "empty value"));
-        };
-        let read = if shape == Self::SHAPE {
-            Some(postcard::from_bytes(fields))
-        } else {
-            Self::decode_older(shape, fields)
-        };
-        let read = read.ok_or_else(|| corrupt(Self::NAME, &format!("unknown shape {shape}")))?;
-        read.map_err(|error| corrupt(Self::NAME, &error.to_string()))
+        match stored::read::<Self::Newest>(value) {
+            Ok(stored) => Ok(stored.into()),
+            Err(why) => Err(corrupt(Self::NAME, &why)),
+        }
     }
 
-    /// Reads a shape that was written before; `None` for one that was never written.
-    fn decode_older(_shape: u8, _fields: &[u8]) -> Option<Result<Self, postcard::Error>> {
-        None
+    /// The number of the newest shape; those before it are 1, 2, and so on.
+    fn newest_shape() -> u8 {
+        Self::Newest::NUMBER
     }
 }
 

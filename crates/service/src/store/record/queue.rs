@@ -1,36 +1,36 @@
-//! A queue and its messages as stored.
+//! A queue and its messages.
 
+use lazuli_model::access::AccessPolicy;
 use lazuli_model::admission::queue::{Message, PopReceipt};
+use lazuli_model::metadata::Metadata;
 use lazuli_model::time::Timestamp;
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::Record;
-use super::container::StoredPolicy;
+use super::{Record, stored};
 use crate::key::{ContentId, Generation};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QueueFields {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueRecord {
     /// What the messages are filed under. Clear Messages begins a new one.
     pub messages: Generation,
-    pub created: u64,
-    pub metadata: Vec<(String, String)>,
-    pub policies: Vec<StoredPolicy>,
+    pub created: Timestamp,
+    pub metadata: Metadata,
+    pub policies: Vec<AccessPolicy>,
 }
 
-impl Record for QueueFields {
-    const SHAPE: u8 = 1;
+impl Record for QueueRecord {
     const NAME: &'static str = "queue";
+    type Newest = stored::queue::QueueV1;
 }
 
 /// Every Get rewrites the record: what is longer than a page of it stands apart and stays where it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Text {
     Inline(String),
     Apart(ContentId),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageFields {
     pub inserted: u64,
     /// None for a message that never expires.
@@ -43,8 +43,8 @@ pub struct MessageFields {
 }
 
 impl Record for MessageFields {
-    const SHAPE: u8 = 1;
     const NAME: &'static str = "message";
+    type Newest = stored::queue::MessageV1;
 }
 
 /// A message's place in the order of its queue. Two messages that become visible at the same moment come in the

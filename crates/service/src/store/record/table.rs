@@ -1,21 +1,21 @@
-//! A table as stored.
+//! A table.
 
-use serde::{Deserialize, Serialize};
+use lazuli_model::access::AccessPolicy;
+use lazuli_model::time::Timestamp;
 
-use super::Record;
-use super::container::StoredPolicy;
+use super::{Record, stored};
 use crate::key::Generation;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TableFields {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableRecord {
     /// As its creator spelled it; the key has it in lower case.
     pub name: String,
     pub generation: Generation,
-    pub created: u64,
-    pub policies: Vec<StoredPolicy>,
+    pub created: Timestamp,
+    pub policies: Vec<AccessPolicy>,
 }
 
-impl Record for TableFields {
-    const SHAPE: u8 = 1;
+impl Record for TableRecord {
     const NAME: &'static str = "table";
+    type Newest = stored::table::TableV1;
 }

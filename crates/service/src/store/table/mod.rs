@@ -25,7 +25,7 @@ use super::found::{Admitted, Found, Present, Resource};
 use super::key::{self, Generation};
 use super::record::Record;
 use super::record::entity::{StoredBody, StoredEntity};
-use super::record::table::TableFields;
+use super::record::table::TableRecord;
 use super::unit::{Changes as _, Unit, View};
 use crate::fault::Answer;
 
@@ -34,7 +34,7 @@ pub struct TablePlace {
     name: String,
 }
 
-impl Resource for TableFields {
+impl Resource for TableRecord {
     type Given = ();
     type Place = TablePlace;
 
@@ -74,9 +74,9 @@ impl Resource for StoredEntity {
 }
 
 impl<M: Mode> Unit<M> {
-    pub async fn table(&self, name: &str) -> Answer<Found<TableFields, M>> {
+    pub async fn table(&self, name: &str) -> Answer<Found<TableRecord, M>> {
         let record = match self.reader().get(key::table(self.account(), name)).await? {
-            Some(entry) => Some(TableFields::decode(&entry.value)?),
+            Some(entry) => Some(TableRecord::decode(&entry.value)?),
             None => None,
         };
         Ok(Found::new(self.clone(), TablePlace { name: name.to_owned() }, record))
@@ -115,17 +115,17 @@ impl View {
     }
 }
 
-impl Admitted<TableFields> {
+impl Admitted<TableRecord> {
     /// Makes the table; refuses where there is one.
     pub fn create(mut self) -> Result<(), Failure> {
         if self.record().is_some() {
             return Err(ErrorCode::TableAlreadyExists.into());
         }
         let now = self.unit.now();
-        let fields = TableFields {
+        let fields = TableRecord {
             name: self.place.name.clone(),
             generation: Generation::new(now.0, rand::random()),
-            created: now.0,
+            created: now,
             policies: Vec::new(),
         };
         self.unit.put(key::table(self.unit.account(), &self.place.name), fields.encode());
@@ -133,7 +133,7 @@ impl Admitted<TableFields> {
     }
 }
 
-impl Present<TableFields> {
+impl Present<TableRecord> {
     pub fn put(mut self) {
         self.unit.put(key::table(self.unit.account(), &self.place.name), self.record.encode());
     }

@@ -9,7 +9,7 @@ use crate::fault::Answer;
 use crate::key;
 use crate::pace::Pace;
 use crate::record::Record;
-use crate::record::table::TableFields;
+use crate::record::table::TableRecord;
 use crate::store::unit::View;
 use crate::table::{QueryTables, TablePage};
 
@@ -37,7 +37,7 @@ impl View {
             // Judged once a scan: each one gets somewhere.
             let late = after.is_some() && Instant::now() > until;
             for (key, entry) in &found.items {
-                let name = TableFields::decode(&entry.value)?.name;
+                let name = TableRecord::decode(&entry.value)?.name;
                 if page.tables.len() >= request.top || late {
                     page.next = Some(name);
                     return Ok(page);

@@ -9,7 +9,7 @@ use crate::fault::{Answer, Fault};
 use crate::key::{self, Generation};
 use crate::queue;
 use crate::record::Record;
-use crate::record::blob::BlobFields;
+use crate::record::blob::BlobRecord;
 use crate::record::block::StagedRecord;
 use crate::record::content::DeadContent;
 use crate::record::entity::StoredEntity;
@@ -68,7 +68,7 @@ async fn sweep_blobs(services: &Services, prefix: Key) -> Answer<bool> {
                     break;
                 }
                 let Some(entry) = reader.get(key.clone()).await? else { continue };
-                contents.push(BlobFields::decode(&entry.value)?.content);
+                contents.push(BlobRecord::decode(&entry.value)?.content);
                 plan.delete(key);
             }
             content::drop_holders(&reader, &mut plan, &contents).await?;

@@ -52,7 +52,7 @@ async fn sweep_some(services: &Services, generation: Generation, name: &str) -> 
                     break;
                 }
                 if let Some(record) = store::decode_blob(reader.get(key.clone()).await?)? {
-                    contents.push(record.fields.content);
+                    contents.push(record.content);
                 }
                 plan.delete(key);
             }

@@ -1,6 +1,6 @@
+use lazuli_model::access::AccessPolicy;
 use lazuli_model::error::ErrorCode;
 use lazuli_service::queue::{ListQueues, QueueCreated, SetQueueAcl, SetQueueMetadata, queue_access};
-use lazuli_service::record::container::StoredPolicy;
 use lazuli_service::{queue, upkeep};
 
 use super::bench::{Bench, QUEUE, code, metadata};
@@ -92,10 +92,10 @@ impl MapInto for Vec<&str> {
 #[tokio::test]
 async fn stored_policies_are_found_by_the_queue() {
     let bench = Bench::new().await;
-    let policies = vec![StoredPolicy { id: "p".into(), permission: Some("r".into()), ..Default::default() }];
+    let policies = vec![AccessPolicy { id: "p".into(), permission: Some("r".into()), ..Default::default() }];
     let input = SetQueueAcl { queue: QUEUE.into(), policies: policies.clone() };
     input.execute(&bench.services, &bench.context).await.expect("set");
     let found = queue_access(&bench.services, "acct", QUEUE).await.expect("access");
-    assert_eq!(found, Some(policies));
+    assert_eq!(found.map(|access| access.policies), Some(policies));
     assert_eq!(queue_access(&bench.services, "acct", "none").await.expect("access"), None);
 }

@@ -1,12 +1,12 @@
-//! A lease as stored in the record that it guards.
+//! A lease, in the record that it guards.
 
 use lazuli_model::admission::lease::{Lease, LeaseDuration, LeaseId};
 use lazuli_model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoredLease {
+#[derive(Serialize, Deserialize)]
+pub struct LeaseV1 {
     id: u128,
     /// Seconds of a fixed lease; none is infinite.
     seconds: Option<u8>,
@@ -14,7 +14,7 @@ pub struct StoredLease {
     breaks: Option<u64>,
 }
 
-impl From<&Lease> for StoredLease {
+impl From<&Lease> for LeaseV1 {
     fn from(lease: &Lease) -> Self {
         Self {
             id: lease.id.0.as_u128(),
@@ -28,8 +28,8 @@ impl From<&Lease> for StoredLease {
     }
 }
 
-impl From<&StoredLease> for Lease {
-    fn from(stored: &StoredLease) -> Self {
+impl From<LeaseV1> for Lease {
+    fn from(stored: LeaseV1) -> Self {
         Self {
             id: LeaseId(Uuid::from_u128(stored.id)),
             duration: stored

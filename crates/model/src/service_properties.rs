@@ -1,17 +1,13 @@
-//! Service properties of an account: logging, metrics, CORS and what else the service keeps for its clients.
+//! Service properties of an account: logging, metrics, CORS and what else a service keeps for its clients.
 
-use serde::{Deserialize, Serialize};
-
-use super::Record;
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RetentionPolicy {
     pub enabled: bool,
     pub days: Option<u32>,
     pub allow_permanent_delete: Option<bool>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logging {
     pub version: String,
     pub read: bool,
@@ -32,7 +28,7 @@ impl Default for Logging {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metrics {
     pub version: String,
     pub enabled: bool,
@@ -51,7 +47,7 @@ impl Default for Metrics {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CorsRule {
     pub allowed_methods: Vec<String>,
     pub allowed_origins: Vec<String>,
@@ -60,7 +56,7 @@ pub struct CorsRule {
     pub max_age_seconds: u32,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StaticWebsite {
     pub enabled: bool,
     pub index_document: Option<String>,
@@ -68,7 +64,7 @@ pub struct StaticWebsite {
     pub default_index_document_path: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServiceProperties {
     pub logging: Logging,
     pub hour_metrics: Metrics,
@@ -77,9 +73,4 @@ pub struct ServiceProperties {
     pub delete_retention: RetentionPolicy,
     pub static_website: StaticWebsite,
     pub default_service_version: Option<String>,
-}
-
-impl Record for ServiceProperties {
-    const SHAPE: u8 = 1;
-    const NAME: &'static str = "service properties";
 }

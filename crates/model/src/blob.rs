@@ -1,0 +1,101 @@
+//! What a blob says about itself, in the words of the service's reference.
+
+use crate::time::Timestamp;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BlobType {
+    Block,
+    Page,
+    Append,
+}
+
+impl BlobType {
+    /// As `x-ms-blob-type` has it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Block => "BlockBlob",
+            Self::Page => "PageBlob",
+            Self::Append => "AppendBlob",
+        }
+    }
+}
+
+/// Access tiers of block blobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Tier {
+    Hot,
+    Cool,
+    Cold,
+    Archive,
+    Smart,
+}
+
+impl Tier {
+    /// As `x-ms-access-tier` has it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Hot => "Hot",
+            Self::Cool => "Cool",
+            Self::Cold => "Cold",
+            Self::Archive => "Archive",
+            Self::Smart => "Smart",
+        }
+    }
+}
+
+/// An access tier that was given; a blob without one is inferred to be hot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExplicitTier {
+    pub tier: Tier,
+    pub changed: Timestamp,
+}
+
+/// The headers that a blob is served with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContentHeaders {
+    pub content_type: Option<String>,
+    pub content_encoding: Option<String>,
+    pub content_language: Option<String>,
+    pub content_disposition: Option<String>,
+    pub cache_control: Option<String>,
+    pub content_md5: ContentMd5,
+}
+
+/// The MD5 that a blob is served with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ContentMd5 {
+    #[default]
+    None,
+    Digest([u8; 16]),
+    /// No digest at all: Set Blob Properties and Put Block List keep whatever they are given.
+    Given(Vec<u8>),
+}
+
+impl ContentMd5 {
+    pub fn of(bytes: Vec<u8>) -> Self {
+        match <[u8; 16]>::try_from(bytes) {
+            Ok(digest) => Self::Digest(digest),
+            Err(bytes) => Self::Given(bytes),
+        }
+    }
+
+    pub fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::None => None,
+            Self::Digest(digest) => Some(digest),
+            Self::Given(bytes) => Some(bytes),
+        }
+    }
+}
+
+impl From<Option<[u8; 16]>> for ContentMd5 {
+    fn from(digest: Option<[u8; 16]>) -> Self {
+        digest.map_or(Self::None, Self::Digest)
+    }
+}
+
+/// The key of the customer that a blob was written with: only its digest is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomerKey {
+    pub sha256: [u8; 32],
+}

@@ -1,0 +1,194 @@
+//! A blob, base or snapshot.
+
+use lazuli_model::blob::{BlobType, ContentHeaders, ContentMd5, CustomerKey, ExplicitTier, Tier};
+use lazuli_model::etag::ETag;
+use lazuli_model::metadata::Metadata;
+use lazuli_model::tags::Tags;
+use lazuli_model::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::content::ContentV1;
+use super::lease::LeaseV1;
+use super::{first_shape, same_variants};
+use crate::record::blob::BlobRecord;
+
+#[derive(Serialize, Deserialize)]
+pub struct BlobV1 {
+    kind: BlobTypeV1,
+    created: u64,
+    etag: u64,
+    last_modified: u64,
+    content: ContentV1,
+    headers: ContentHeadersV1,
+    metadata: Vec<(String, String)>,
+    tags: Vec<(String, String)>,
+    lease: Option<LeaseV1>,
+    tier: Option<ExplicitTierV1>,
+    customer_key: Option<CustomerKeyV1>,
+    encryption_scope: Option<String>,
+    snapshots: u32,
+    sequence_number: u64,
+    sealed: bool,
+}
+
+first_shape!(BlobV1);
+
+#[derive(Serialize, Deserialize)]
+enum BlobTypeV1 {
+    Block,
+    Page,
+    Append,
+}
+
+same_variants!(BlobTypeV1, BlobType { Block, Page, Append });
+
+#[derive(Serialize, Deserialize)]
+struct ContentHeadersV1 {
+    content_type: Option<String>,
+    content_encoding: Option<String>,
+    content_language: Option<String>,
+    content_disposition: Option<String>,
+    cache_control: Option<String>,
+    content_md5: ContentMd5V1,
+}
+
+/// The first two are written as an `Option` of a digest is, which this was in the oldest directories.
+#[derive(Serialize, Deserialize)]
+enum ContentMd5V1 {
+    None,
+    Digest([u8; 16]),
+    Given(Vec<u8>),
+}
+
+#[derive(Serialize, Deserialize)]
+enum TierV1 {
+    Hot,
+    Cool,
+    Cold,
+    Archive,
+    Smart,
+}
+
+same_variants!(TierV1, Tier { Hot, Cool, Cold, Archive, Smart });
+
+#[derive(Serialize, Deserialize)]
+struct ExplicitTierV1 {
+    tier: TierV1,
+    changed: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CustomerKeyV1 {
+    sha256: [u8; 32],
+}
+
+impl From<&BlobRecord> for BlobV1 {
+    fn from(blob: &BlobRecord) -> Self {
+        let BlobRecord {
+            kind,
+            created,
+            etag,
+            last_modified,
+            content,
+            headers,
+            metadata,
+            tags,
+            lease,
+            tier,
+            customer_key,
+            encryption_scope,
+            snapshots,
+            sequence_number,
+            sealed,
+        } = blob;
+        Self {
+            kind: (*kind).into(),
+            created: created.0,
+            etag: etag.0,
+            last_modified: last_modified.0,
+            content: content.into(),
+            headers: headers.into(),
+            metadata: metadata.clone().into_pairs(),
+            tags: tags.clone().into_pairs(),
+            lease: lease.as_ref().map(LeaseV1::from),
+            tier: tier.map(|ExplicitTier { tier, changed }| ExplicitTierV1 {
+                tier: tier.into(),
+                changed: changed.0,
+            }),
+            customer_key: customer_key
+                .as_ref()
+                .map(|CustomerKey { sha256 }| CustomerKeyV1 { sha256: *sha256 }),
+            encryption_scope: encryption_scope.clone(),
+            snapshots: *snapshots,
+            sequence_number: *sequence_number,
+            sealed: *sealed,
+        }
+    }
+}
+
+impl From<BlobV1> for BlobRecord {
+    fn from(stored: BlobV1) -> Self {
+        Self {
+            kind: stored.kind.into(),
+            created: Timestamp(stored.created),
+            etag: ETag(stored.etag),
+            last_modified: Timestamp(stored.last_modified),
+            content: stored.content.into(),
+            headers: stored.headers.into(),
+            metadata: Metadata::from_stored(stored.metadata),
+            tags: Tags::from_stored(stored.tags),
+            lease: stored.lease.map(Into::into),
+            tier: stored.tier.map(|ExplicitTierV1 { tier, changed }| ExplicitTier {
+                tier: tier.into(),
+                changed: Timestamp(changed),
+            }),
+            customer_key: stored.customer_key.map(|CustomerKeyV1 { sha256 }| CustomerKey { sha256 }),
+            encryption_scope: stored.encryption_scope,
+            snapshots: stored.snapshots,
+            sequence_number: stored.sequence_number,
+            sealed: stored.sealed,
+        }
+    }
+}
+
+impl From<&ContentHeaders> for ContentHeadersV1 {
+    fn from(headers: &ContentHeaders) -> Self {
+        let ContentHeaders {
+            content_type,
+            content_encoding,
+            content_language,
+            content_disposition,
+            cache_control,
+            content_md5,
+        } = headers.clone();
+        Self {
+            content_type,
+            content_encoding,
+            content_language,
+            content_disposition,
+            cache_control,
+            content_md5: match content_md5 {
+                ContentMd5::None => ContentMd5V1::None,
+                ContentMd5::Digest(digest) => ContentMd5V1::Digest(digest),
+                ContentMd5::Given(bytes) => ContentMd5V1::Given(bytes),
+            },
+        }
+    }
+}
+
+impl From<ContentHeadersV1> for ContentHeaders {
+    fn from(stored: ContentHeadersV1) -> Self {
+        Self {
+            content_type: stored.content_type,
+            content_encoding: stored.content_encoding,
+            content_language: stored.content_language,
+            content_disposition: stored.content_disposition,
+            cache_control: stored.cache_control,
+            content_md5: match stored.content_md5 {
+                ContentMd5V1::None => ContentMd5::None,
+                ContentMd5V1::Digest(digest) => ContentMd5::Digest(digest),
+                ContentMd5V1::Given(bytes) => ContentMd5::Given(bytes),
+            },
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Uncommitted blocks, and the mark that a name has some.
+
+use lazuli_model::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::content::{ContentV1, PieceV1};
+use super::lease::LeaseV1;
+use super::{Shape, first_shape};
+use crate::key::ContentId;
+use crate::record::block::{BlockRecord, StagedRecord};
+
+/// A block had no content of its own.
+#[derive(Serialize, Deserialize)]
+pub struct BlockV1 {
+    pub size: u64,
+    pub pieces: Vec<PieceV1>,
+    pub staged_at: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+pub struct BlockV2 {
+    content: ContentV1,
+    staged_at: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+pub struct StagedV1 {
+    stage: ContentId,
+    id_length: u8,
+    created: u64,
+    lease: Option<LeaseV1>,
+}
+
+first_shape!(BlockV1, StagedV1);
+
+impl Shape for BlockV2 {
+    const NUMBER: u8 = 2;
+    type Before = BlockV1;
+
+    fn step(before: BlockV1) -> Self {
+        Self { content: ContentV1::of_block(before.size, before.pieces), staged_at: before.staged_at }
+    }
+}
+
+impl From<&BlockRecord> for BlockV2 {
+    fn from(block: &BlockRecord) -> Self {
+        let BlockRecord { content, staged_at } = block;
+        Self { content: content.into(), staged_at: staged_at.0 }
+    }
+}
+
+impl From<BlockV2> for BlockRecord {
+    fn from(stored: BlockV2) -> Self {
+        Self { content: stored.content.into(), staged_at: Timestamp(stored.staged_at) }
+    }
+}
+
+impl From<&StagedRecord> for StagedV1 {
+    fn from(staged: &StagedRecord) -> Self {
+        let StagedRecord { stage, id_length, created, lease } = staged;
+        Self {
+            stage: *stage,
+            id_length: *id_length,
+            created: created.0,
+            lease: lease.as_ref().map(LeaseV1::from),
+        }
+    }
+}
+
+impl From<StagedV1> for StagedRecord {
+    fn from(stored: StagedV1) -> Self {
+        Self {
+            stage: stored.stage,
+            id_length: stored.id_length,
+            created: Timestamp(stored.created),
+            lease: stored.lease.map(Into::into),
+        }
+    }
+}
