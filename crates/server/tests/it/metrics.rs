@@ -121,6 +121,8 @@ fn an_answer_that_the_server_cannot_finish_is_counted_as_broken_and_logged_in_si
     let log = server.stop();
     let broken = |line: &&str| line.contains("operation=\"GetBlob\"") && line.contains("sent=\"broken\"");
     assert_eq!(log.lines().filter(broken).count(), 1, "{log}");
+    let said = |line: &&str| line.contains("an answer broke off") && line.contains("operation=\"GetBlob\"");
+    assert_eq!(log.lines().filter(said).count(), 1, "{log}");
 }
 
 #[test]
