@@ -36,7 +36,7 @@ pub enum Command {
 
 #[derive(Clone, Debug, Args)]
 pub struct Run {
-    /// The binary to measure: a release build.
+    /// The binary to measure: a build of the profile `dist`.
     #[arg(long, value_name = "FILE")]
     pub lazuli: PathBuf,
     /// Another build of it, beside which it is measured in many short turns: what differs by some percent is seen so, and

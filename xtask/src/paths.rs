@@ -16,6 +16,11 @@ pub fn target() -> PathBuf {
     }
 }
 
+/// The build that is measured and packaged, of the profile `dist`.
+pub fn dist() -> PathBuf {
+    target().join("dist")
+}
+
 /// Recorded conversations with the real service; not part of the repository, and not everywhere.
 pub fn replay() -> Option<PathBuf> {
     let elsewhere = std::env::var_os("LAZULI_REPLAY").map(PathBuf::from);

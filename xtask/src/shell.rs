@@ -13,6 +13,13 @@ pub fn cargo() -> Command {
     command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
+/// A command of cargo that builds what is measured and packaged: the profile `dist`.
+pub fn cargo_dist(command: &str) -> Command {
+    let mut cargo = cargo();
+    cargo.args([command, "--profile", "dist"]);
+    cargo
+}
+
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(paths::root());

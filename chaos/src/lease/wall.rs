@@ -6,10 +6,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use lazuli_engine::host::{Clock, ManualClock};
 use lazuli_engine::{Engine, Host, Options as EngineOptions, Ticks};
-use lazuli_model::Op;
 use lazuli_model::access::PublicAccess;
 use lazuli_model::admission::{LeaseAction, LeaseDuration, LeaseId, Preconditions};
 use lazuli_model::metadata::Metadata;
+use lazuli_model::operation::policy;
 use lazuli_model::version::ApiVersion;
 use lazuli_service::blob::{BlobAddress, BlobProperties, CreateContainer, Digests, LeaseBlob, PutBlockBlob};
 use lazuli_service::{Body, Context, Fault, ServiceOptions, Services};
@@ -122,8 +122,8 @@ impl Bench {
                 duration: LeaseDuration::Fixed { seconds: 60 },
             },
         };
-        let row = Op::AcquireBlobLease.row();
-        lease.execute(&self.services, &self.context, row).await.map(drop).map_err(told)
+        let op = policy::AcquireBlobLease;
+        lease.execute(&self.services, &self.context, op).await.map(drop).map_err(told)
     }
 
     /// Whether the lease keeps a stranger out, and lets its holder in.

@@ -1,5 +1,7 @@
 //! Closed set of failures, named by what the caller must now do. No engine text leaks to a client.
 
+use crate::key::Key;
+
 /// What was found damaged; for the log, never for a client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -40,5 +42,21 @@ pub enum RunError<E> {
 impl<E> From<EngineError> for RunError<E> {
     fn from(error: EngineError) -> Self {
         Self::Engine(error)
+    }
+}
+
+/// Why a transaction was not committed; the key, when another transaction's write was the reason.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    Conflict(Key),
+    Error(EngineError),
+}
+
+impl From<Refusal> for EngineError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Conflict(_) => Self::Conflict,
+            Refusal::Error(error) => error,
+        }
     }
 }

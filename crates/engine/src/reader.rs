@@ -1,10 +1,9 @@
 //! A snapshot, and the record of what was read from it: that record becomes the checks of a commit.
 
+use crate::backend::View;
+use crate::caps;
 use crate::error::EngineError;
 use crate::key::{Key, KeyRange, Value};
-use crate::limits;
-use crate::scan;
-use crate::store::{Snapshot, entry};
 use crate::txn::{Entry, Expect, LookPage, Looks, Scan, ScanPage, SkipPage, SkipScan, Stamp};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -15,7 +14,7 @@ pub struct Reader {
 }
 
 struct Inner {
-    snapshot: Arc<Snapshot>,
+    view: View,
     stamp: Stamp,
     tracked: Mutex<Tracked>,
 }
@@ -27,8 +26,8 @@ pub(crate) struct Tracked {
 }
 
 impl Reader {
-    pub(crate) fn new(snapshot: Arc<Snapshot>, stamp: Stamp) -> Self {
-        Self { inner: Arc::new(Inner { snapshot, stamp, tracked: Mutex::default() }) }
+    pub(crate) fn new(view: View, stamp: Stamp) -> Self {
+        Self { inner: Arc::new(Inner { view, stamp, tracked: Mutex::default() }) }
     }
 
     pub(crate) fn take_tracked(&self) -> Tracked {
@@ -43,31 +42,33 @@ impl Reader {
     /// The commit will be refused if the key has changed by then.
     pub async fn get(&self, key: impl Into<Key>) -> Result<Option<Entry>, EngineError> {
         let key = key.into();
-        let found = self.one(&key)?;
+        let found = self.one(&key).await?;
         self.track(key, found.as_ref());
         Ok(found)
     }
 
     /// Like [`Self::get`], but the commit does not depend on it.
     pub async fn peek(&self, key: impl Into<Key>) -> Result<Option<Entry>, EngineError> {
-        self.one(&key.into())
+        self.one(&key.into()).await
     }
 
+    /// Like [`Self::get`], for many keys in one batch: the entries come in the order of the keys.
     pub async fn get_many(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, EngineError> {
-        let found = self.peek_many(keys.clone()).await?;
+        let found = self.batch(&keys).await?;
         for (key, found) in keys.into_iter().zip(&found) {
             self.track(key, found.as_ref());
         }
         Ok(found)
     }
 
+    /// Like [`Self::peek`], for many keys in one batch.
     pub async fn peek_many(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, EngineError> {
-        keys.iter().map(|key| self.one(key)).collect()
+        self.batch(&keys).await
     }
 
     /// Not tracked: add [`Self::check_range`] where the commit depends on the range.
     pub async fn scan(&self, scan: Scan) -> Result<ScanPage, EngineError> {
-        scan::scan(&self.inner.snapshot, &scan)
+        self.inner.view.scan(&scan).await
     }
 
     /// Like [`Self::scan`], but of the rows that `looks` allows only those that are `wanted`, which sees each row where
@@ -78,12 +79,12 @@ impl Reader {
         looks: Looks,
         mut wanted: impl FnMut(&Key, &Value) -> bool + Send,
     ) -> Result<LookPage, EngineError> {
-        scan::look(&self.inner.snapshot, &scan, looks, &mut wanted)
+        self.inner.view.scan_filtered(&scan, looks, &mut wanted).await
     }
 
     /// Not tracked.
     pub async fn skip_scan(&self, scan: SkipScan) -> Result<SkipPage, EngineError> {
-        scan::skip_scan(&self.inner.snapshot, &scan)
+        self.inner.view.skip_scan(&scan).await
     }
 
     /// The commit will be refused if any key of the range was written since this snapshot.
@@ -91,17 +92,27 @@ impl Reader {
         self.inner.tracked.lock().range_checks.push((range, self.inner.stamp));
     }
 
-    fn one(&self, key: &Key) -> Result<Option<Entry>, EngineError> {
-        // What may not be written is not there, and a store need not be able to look for it.
-        if limits::check_key(key).is_err() {
+    async fn one(&self, key: &Key) -> Result<Option<Entry>, EngineError> {
+        // A key that may not be written is absent, and a backend need not be able to look for it.
+        if caps::check_key(key).is_err() {
             return Ok(None);
         }
-        Ok(self.inner.snapshot.get(key)?.map(|(seq, value)| entry(seq, value)))
+        self.inner.view.get(key).await
+    }
+
+    async fn batch(&self, keys: &[Key]) -> Result<Vec<Option<Entry>>, EngineError> {
+        if keys.iter().all(|key| caps::check_key(key).is_ok()) {
+            return self.inner.view.get_many(keys).await;
+        }
+        let possible: Vec<Key> = keys.iter().filter(|key| caps::check_key(key).is_ok()).cloned().collect();
+        let mut found = self.inner.view.get_many(&possible).await?.into_iter();
+        let entry = |key: &Key| caps::check_key(key).ok().and_then(|()| found.next().flatten());
+        Ok(keys.iter().map(entry).collect())
     }
 
     fn track(&self, key: Key, found: Option<&Entry>) {
-        // Nor will it ever be: the commit need not look again.
-        if limits::check_key(&key).is_err() {
+        // A key that may not be written stays absent: the commit need not check it.
+        if caps::check_key(&key).is_err() {
             return;
         }
         let expect = found.map_or(Expect::Absent, |entry| Expect::Version(entry.version));

@@ -1,29 +1,21 @@
-//! What is read, what is committed, and the caps that every engine obeys.
+//! What is read, what is committed, and the shape in which it travels. The caps on it are [`crate::caps`].
 
+use crate::caps;
 use crate::key::{Key, KeyRange, Value};
-
-/// Caps on what may be written, so that nothing is stored that a distributed engine could not take.
-pub mod caps {
-    pub const KEY: usize = 3_600;
-    pub const VALUE: usize = 90_000;
-    pub const TXN: usize = 1_000_000;
-    pub const WRITES: usize = 10_000;
-    /// What a chunk that is published or released counts.
-    pub const CHUNK: usize = 64;
-}
 
 /// 100 ns ticks since the Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Ticks(pub u64);
 
-/// Identifies the commit that wrote a value. Opaque: compare for equality only.
+/// Identifies a commit: the one that wrote a value, or the last one that a snapshot shows. Opaque: compare for equality
+/// only. It means the same to every process on the same engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Version(pub u128);
 
-/// Where a snapshot stands: its position in commit order, and the engine's clock at that moment.
+/// Where a snapshot stands: the version of everything that it shows, and the engine's clock at that moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    pub version: u64,
+    pub version: Version,
     pub now: Ticks,
 }
 

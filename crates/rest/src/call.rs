@@ -4,8 +4,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use lazuli_model::admission::Preconditions;
-use lazuli_model::error::Failure;
-use lazuli_model::operation::{Resource, Row};
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::operation::{ReadingOp, Resource, Row, WritingOp};
 use lazuli_model::time::Timestamp;
 use lazuli_service::blob::BlobAddress;
 use lazuli_service::{Body, Context, Services};
@@ -32,6 +32,16 @@ pub struct Call {
 }
 
 impl Call {
+    /// The operation, for one that is carried out by code that others share, and only reads.
+    pub fn reading(&self) -> ReadingOp {
+        ReadingOp(self.row.op)
+    }
+
+    /// The same for one that writes.
+    pub fn writing(&self) -> Result<WritingOp, Failure> {
+        Ok(WritingOp::of(self.row.op).ok_or(ErrorCode::InternalError)?)
+    }
+
     /// The container of the address.
     pub fn container(&self) -> String {
         self.head.target.container.clone()

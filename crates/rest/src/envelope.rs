@@ -188,12 +188,28 @@ impl Envelope {
 
     /// Refusals are the client's business, failures ours.
     fn log(&self, failure: &Failure) {
-        let (request_id, op) = (self.request_id, self.row.map_or("Unrouted", Row::name));
+        let (request_id, operation) = (self.request_id, self.operation());
         if failure.status() >= 500 && failure.code != ErrorCode::NotImplemented {
-            tracing::error!(%request_id, op, %failure, "request failed");
+            tracing::error!(%request_id, operation, %failure, "request failed");
         } else {
-            tracing::debug!(%request_id, op, %failure, "request refused");
+            tracing::debug!(%request_id, operation, %failure, "request refused");
         }
+    }
+
+    /// The name of the operation's row, or a word for a request that never found one.
+    pub fn operation(&self) -> &'static str {
+        self.row.map_or("Unrouted", Row::name)
+    }
+
+    /// Surrounds what is done for the request, so that every line written meanwhile names it. On at level debug, with
+    /// a target of its own: `LAZULI_LOG=info,request=debug`.
+    pub fn span(&self) -> tracing::Span {
+        tracing::debug_span!(
+            target: "request",
+            "request",
+            request_id = %self.request_id,
+            operation = tracing::field::Empty,
+        )
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -13,41 +12,44 @@ use lazuli_model::operation::{self, Method, Op, Row, Service};
 use lazuli_model::version::ApiVersion;
 use lazuli_service::shared::service_properties::get_service_properties;
 use lazuli_service::{Context, Fault, Services};
+use tracing::Instrument;
 
 use crate::auth::Auth;
 use crate::authorize::authorize;
 use crate::call::Call;
 use crate::envelope::{Arrival, Envelope, HttpDate};
 use crate::head::Head;
+use crate::not_built::not_built;
 use crate::reply::Reply;
 use crate::response_body::ResponseBody;
 use crate::{address, cors, headers, operations, request_body, table};
 
-/// Told about every request that was answered.
-pub trait Observer: Send + Sync {
-    /// `op` is the name of the operation's row, or a word for what never found one: the set is small.
-    fn finished(&self, op: &'static str, status: u16, elapsed: Duration, bytes_in: u64, bytes_out: u64);
-}
-
+/// There is nothing to choose yet.
 #[derive(Clone, Default)]
-pub struct FrontOptions {
-    pub observer: Option<Arc<dyn Observer>>,
+pub struct FrontOptions {}
+
+/// An answer, and what logs and metrics say about its request.
+pub struct Served {
+    pub response: Response<ResponseBody>,
+    /// The name of the operation's row, or a word for a request that never found one: the set is small.
+    pub operation: &'static str,
+    /// Of the request's body, as announced.
+    pub bytes_in: u64,
 }
 
 /// What listeners hand their requests to.
 pub struct Front {
     pub services: Services,
     pub auth: Arc<Auth>,
-    options: FrontOptions,
     date: HttpDate,
 }
 
 impl Front {
-    pub fn new(services: Services, auth: Auth, options: FrontOptions) -> Self {
-        Self { services, auth: Arc::new(auth), options, date: HttpDate::default() }
+    pub fn new(services: Services, auth: Auth, FrontOptions {}: FrontOptions) -> Self {
+        Self { services, auth: Arc::new(auth), date: HttpDate::default() }
     }
 
-    /// `listener` is the service of the port, `secure` says that the request came over TLS.
+    /// The answer alone.
     pub async fn serve<B>(
         &self,
         listener: Service,
@@ -59,7 +61,21 @@ impl Front {
         B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let started = Instant::now();
+        self.serve_named(listener, peer, secure, request).await.response
+    }
+
+    /// `listener` is the service of the port, `secure` says that the request came over TLS.
+    pub async fn serve_named<B>(
+        &self,
+        listener: Service,
+        peer: Option<std::net::IpAddr>,
+        secure: bool,
+        request: http::Request<B>,
+    ) -> Served
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
         let now = self.services.wall_now();
         let (parts, body) = request.into_parts();
         let arrival = Arrival { listener, peer, secure, now };
@@ -68,7 +84,8 @@ impl Front {
         let reply = match head {
             Ok(head) => {
                 let body = request_body::service_body(body, length, head.header(headers::EXPECT).is_some());
-                self.answer(head, body, &mut envelope).await
+                let span = envelope.span();
+                self.answer(head, body, &mut envelope).instrument(span).await
             }
             Err(failure) => {
                 drop(request_body::service_body(body, length, false));
@@ -76,18 +93,7 @@ impl Front {
             }
         };
         let response = envelope.seal(reply, &self.date, &self.auth);
-        if let Some(observer) = &self.options.observer {
-            let op = envelope.row.map_or("Unrouted", Row::name);
-            let bytes_out = http_body::Body::size_hint(response.body()).exact().unwrap_or(0);
-            observer.finished(
-                op,
-                response.status().as_u16(),
-                started.elapsed(),
-                length.unwrap_or(0),
-                bytes_out,
-            );
-        }
-        response
+        Served { response, operation: envelope.operation(), bytes_in: length.unwrap_or(0) }
     }
 
     async fn answer(
@@ -114,6 +120,7 @@ impl Front {
             Err(failure) => return refuse_route(failure, &head),
         };
         envelope.row = Some(row);
+        tracing::Span::current().record("operation", row.name());
         let cors = cors::Actual::of(&head).filter(|_| served);
         // A bug in one operation must not take the connection, or anybody else's request, with it.
         let reply = match AssertUnwindSafe(self.perform(head, row, body)).catch_unwind().await {
@@ -152,7 +159,7 @@ impl Front {
         row: &'static Row,
         body: lazuli_service::Body,
     ) -> Result<Reply, Failure> {
-        let handler = operations::handler(row.op).ok_or(ErrorCode::NotImplemented)?;
+        let handler = operations::handler(row.op).ok_or_else(|| not_built(row.route.title))?;
         let now = self.services.wall_now();
         let credential = self.auth.authenticate(&head, now)?;
         let container = match credential.needs_container(row) && self.serves(&head) {
@@ -161,7 +168,7 @@ impl Front {
         };
         let grant = authorize(&credential, row, &head, container.as_ref(), now)?;
         address::check(&head, row)?;
-        let context = Context { account: head.target.account.clone(), version: head.version };
+        let context = Context { account: head.target.account.as_str().into(), version: head.version };
         check_body(&head, row)?;
         check_timeout(&head)?;
         let (services, auth) = (self.services.clone(), Arc::clone(&self.auth));
@@ -222,8 +229,10 @@ pub(crate) fn unwrap(Fault(failure): Fault) -> Failure {
 
 fn find_row(head: &Head) -> Result<&'static Row, Failure> {
     let target = &head.target;
-    if matches!(target.service, Service::File | Service::Dfs) {
-        return Err(ErrorCode::NotImplemented.into());
+    match target.service {
+        Service::File => return Err(not_built("The File service")),
+        Service::Dfs => return Err(not_built("The Data Lake (dfs) endpoint")),
+        Service::Blob | Service::Queue | Service::Table => {}
     }
     let query = |name: &str| head.query.get(name);
     if target.service == Service::Table {

@@ -14,6 +14,7 @@ pub mod head;
 mod header_case;
 pub mod headers;
 mod later;
+mod not_built;
 mod operations;
 pub mod preconditions;
 pub mod query;
@@ -32,7 +33,7 @@ pub mod xml;
 
 pub use call::Call;
 pub use envelope::Malformed;
-pub use front::{Front, FrontOptions, Observer};
+pub use front::{Front, FrontOptions, Served};
 pub use operations::is_built;
 pub use reply::Reply;
 pub use response_body::ResponseBody;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use serde::Deserialize;
 
 use crate::config::List;
@@ -20,7 +21,7 @@ pub struct Cli {
     pub serve: ServeArgs,
 
     /// Print the version.
-    #[arg(short = 'v', long = "version", action = ArgAction::SetTrue)]
+    #[arg(short = 'V', long = "version", visible_short_alias = 'v', action = ArgAction::SetTrue)]
     pub version: bool,
 }
 
@@ -28,8 +29,22 @@ pub struct Cli {
 pub enum Command {
     /// Serve (what happens without a command).
     Serve(Box<ServeArgs>),
+    /// Print the connection string of a server with these settings, for clients.
+    ConnectionString(Box<ConnectionStringArgs>),
     /// Print the reference of all operations, as Markdown.
     Operations,
+    /// Print the completions of the command line for a shell.
+    Completions { shell: Shell },
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct ConnectionStringArgs {
+    /// Of this account [default: the first].
+    #[arg(long, value_name = "NAME")]
+    pub account: Option<String>,
+
+    #[command(flatten)]
+    pub serve: ServeArgs,
 }
 
 #[derive(Clone, Debug, Default, Args)]
@@ -58,29 +73,37 @@ pub enum LogFormat {
 
 // A switch may be written bare or with a value: `--silent` and `--silent=true` are one.
 macro_rules! settings {
-    (
-        values { $( $(#[$value_meta:meta])* $value:ident : $type:ty, $value_flag:literal, $value_name:literal, $value_env:literal; )* }
-        switches { $( $(#[$switch_meta:meta])* $switch:ident, $switch_flag:literal, $switch_env:literal; )* }
-    ) => {
+    ($(
+        $heading:literal {
+            values { $( $(#[$value_meta:meta])* $value:ident : $type:ty, $value_flag:literal, $value_name:literal, $value_env:literal; )* }
+            switches { $( $(#[$switch_meta:meta])* $switch:ident, $switch_flag:literal, $switch_env:literal; )* }
+        }
+    )*) => {
         /// One layer of settings. The command line (with its variables) and the file are two of them.
         #[derive(Clone, Debug, Default, Args, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         pub struct Settings {
             $(
-                $(#[$value_meta])*
-                #[arg(long = $value_flag, value_name = $value_name, env = $value_env, hide_env_values = true)]
-                #[serde(rename = $value_flag)]
-                pub $value: Option<$type>,
-            )*
-            $(
-                $(#[$switch_meta])*
-                #[arg(
-                    long = $switch_flag, env = $switch_env, hide_env_values = true, num_args = 0..=1, require_equals = true,
-                    default_missing_value = "true", value_name = "BOOL", value_parser = BoolishValueParser::new(),
-                    hide_possible_values = true
-                )]
-                #[serde(rename = $switch_flag)]
-                pub $switch: Option<bool>,
+                $(
+                    $(#[$value_meta])*
+                    #[arg(
+                        long = $value_flag, value_name = $value_name, env = $value_env, hide_env_values = true,
+                        help_heading = $heading
+                    )]
+                    #[serde(rename = $value_flag)]
+                    pub $value: Option<$type>,
+                )*
+                $(
+                    $(#[$switch_meta])*
+                    #[arg(
+                        long = $switch_flag, env = $switch_env, hide_env_values = true, num_args = 0..=1,
+                        require_equals = true, default_missing_value = "true", value_name = "BOOL",
+                        value_parser = BoolishValueParser::new(), hide_possible_values = true,
+                        help_heading = $heading
+                    )]
+                    #[serde(rename = $switch_flag)]
+                    pub $switch: Option<bool>,
+                )*
             )*
         }
 
@@ -88,115 +111,162 @@ macro_rules! settings {
             /// This layer, and `below` where this one is silent.
             pub fn or(self, below: Self) -> Self {
                 Self {
-                    $( $value: self.$value.or(below.$value), )*
-                    $( $switch: self.$switch.or(below.$switch), )*
+                    $(
+                        $( $value: self.$value.or(below.$value), )*
+                        $( $switch: self.$switch.or(below.$switch), )*
+                    )*
                 }
             }
 
-            /// Every name a user can write, for the documentation's test.
-            #[cfg(test)]
+            /// Every setting's flag and variable.
             pub const NAMES: &[(&str, &str)] =
-                &[ $( ($value_flag, $value_env), )* $( ($switch_flag, $switch_env), )* ];
+                &[ $( $( ($value_flag, $value_env), )* $( ($switch_flag, $switch_env), )* )* ];
         }
     };
 }
 
 settings! {
-    values {
-        /// Address the Blob service listens on [default: 127.0.0.1].
-        blob_host: String, "blobHost", "HOST", "LAZULI_BLOB_HOST";
-        /// Port of the Blob service, 0 for any free one [default: 10000].
-        blob_port: u16, "blobPort", "PORT", "LAZULI_BLOB_PORT";
-        /// Seconds an idle connection is kept; never less than ten minutes.
-        blob_keep_alive_timeout: u64, "blobKeepAliveTimeout", "SECONDS", "LAZULI_BLOB_KEEP_ALIVE_TIMEOUT";
-        /// Address the Queue service listens on [default: 127.0.0.1].
-        queue_host: String, "queueHost", "HOST", "LAZULI_QUEUE_HOST";
-        /// Port of the Queue service [default: 10001].
-        queue_port: u16, "queuePort", "PORT", "LAZULI_QUEUE_PORT";
-        /// Seconds an idle connection is kept; never less than ten minutes.
-        queue_keep_alive_timeout: u64, "queueKeepAliveTimeout", "SECONDS", "LAZULI_QUEUE_KEEP_ALIVE_TIMEOUT";
-        /// Address the Table service listens on [default: 127.0.0.1].
-        table_host: String, "tableHost", "HOST", "LAZULI_TABLE_HOST";
-        /// Port of the Table service [default: 10002].
-        table_port: u16, "tablePort", "PORT", "LAZULI_TABLE_PORT";
-        /// Seconds an idle connection is kept; never less than ten minutes.
-        table_keep_alive_timeout: u64, "tableKeepAliveTimeout", "SECONDS", "LAZULI_TABLE_KEEP_ALIVE_TIMEOUT";
-        /// Address the File service listens on [default: 127.0.0.1].
-        file_host: String, "fileHost", "HOST", "LAZULI_FILE_HOST";
-        /// Port of the File service [default: 10003].
-        file_port: u16, "filePort", "PORT", "LAZULI_FILE_PORT";
-        /// Address the Data Lake (dfs) endpoint listens on [default: 127.0.0.1].
-        dfs_host: String, "dfsHost", "HOST", "LAZULI_DFS_HOST";
-        /// Port of the Data Lake (dfs) endpoint [default: 10004].
-        dfs_port: u16, "dfsPort", "PORT", "LAZULI_DFS_PORT";
-        /// Port of SMB [default: 10445]; accepted, not opened yet.
-        smb_port: u16, "smbPort", "PORT", "LAZULI_SMB_PORT";
-        /// Address of the admin endpoint [default: 127.0.0.1].
-        admin_host: String, "adminHost", "HOST", "LAZULI_ADMIN_HOST";
-        /// Port of the admin endpoint [default: 10010].
-        admin_port: u16, "adminPort", "PORT", "LAZULI_ADMIN_PORT";
-        /// Bearer token for /metrics and /clock; required when the admin endpoint is not on loopback.
-        admin_token: String, "adminToken", "TOKEN", "LAZULI_ADMIN_TOKEN";
-        /// Where the data lives, in a directory lazuli-data [default: the working directory].
-        #[arg(short = 'l')]
-        location: PathBuf, "location", "DIR", "LAZULI_LOCATION";
-        /// Also write the log, at debug level, to this file.
-        #[arg(short = 'd')]
-        debug: PathBuf, "debug", "FILE", "LAZULI_DEBUG";
-        /// Accepted for compatibility; memory is bounded by what is stored.
-        extent_memory_limit: f64, "extentMemoryLimit", "MB", "LAZULI_EXTENT_MEMORY_LIMIT";
-        /// Accept bearer tokens without verifying signatures (development, loopback only).
-        oauth: OauthMode, "oauth", "MODE", "LAZULI_OAUTH";
-        /// Issuer of verified bearer tokens; needs --oauthJwks.
-        oauth_issuer: String, "oauthIssuer", "URL", "LAZULI_OAUTH_ISSUER";
-        /// JWKS file with the keys of the issuer.
-        oauth_jwks: PathBuf, "oauthJwks", "FILE", "LAZULI_OAUTH_JWKS";
-        /// Audience of verified bearer tokens [default: the storage service's].
-        oauth_audience: String, "oauthAudience", "URL", "LAZULI_OAUTH_AUDIENCE";
-        /// Certificate chain (PEM). The ports then speak both https and http.
-        cert: PathBuf, "cert", "FILE", "LAZULI_CERT";
-        /// Private key (PEM).
-        key: PathBuf, "key", "FILE", "LAZULI_KEY";
-        /// Password of a PFX file; refused: convert the file to PEM.
-        pwd: String, "pwd", "PASSWORD", "LAZULI_PWD";
-        /// Accounts: name:key1[:key2];name2:key1...
-        accounts: List, "accounts", "LIST", "LAZULI_ACCOUNTS";
-        /// Create these containers at start: [account/]name, separated by commas.
-        create_containers: List, "createContainers", "LIST", "LAZULI_CREATE_CONTAINERS";
-        /// Create these queues at start: [account/]name, separated by commas.
-        create_queues: List, "createQueues", "LIST", "LAZULI_CREATE_QUEUES";
-        /// Create these tables at start: [account/]name, separated by commas.
-        create_tables: List, "createTables", "LIST", "LAZULI_CREATE_TABLES";
-        /// Most connections served at once [default: 8192, less when file descriptors are few].
-        max_connections: usize, "maxConnections", "COUNT", "LAZULI_MAX_CONNECTIONS";
-        /// Bytes a second that a client must take of its answers, judged over two minutes of waiting for it; 0 for no
-        /// limit [default: 16384].
-        least_download_rate: u64, "leastDownloadRate", "BYTES", "LAZULI_LEAST_DOWNLOAD_RATE";
-        /// MiB of memory for answers that their clients have not taken yet [default: 64].
-        answer_memory: usize, "answerMemory", "MIB", "LAZULI_ANSWER_MEMORY";
-        /// Form of the log [default: text].
-        log_format: LogFormat, "logFormat", "FORMAT", "LAZULI_LOG_FORMAT";
+    "Where it listens" {
+        values {
+            /// Address that every listener uses which is given none of its own [default: 127.0.0.1].
+            host: String, "host", "HOST", "LAZULI_HOST";
+            /// Services that are served, of blob, queue, table, file and dfs, separated by commas [default: all].
+            services: List, "services", "LIST", "LAZULI_SERVICES";
+            /// Address the Blob service listens on.
+            blob_host: String, "blobHost", "HOST", "LAZULI_BLOB_HOST";
+            /// Port of the Blob service, 0 for any free one [default: 10000].
+            blob_port: u16, "blobPort", "PORT", "LAZULI_BLOB_PORT";
+            /// Address the Queue service listens on.
+            queue_host: String, "queueHost", "HOST", "LAZULI_QUEUE_HOST";
+            /// Port of the Queue service [default: 10001].
+            queue_port: u16, "queuePort", "PORT", "LAZULI_QUEUE_PORT";
+            /// Address the Table service listens on.
+            table_host: String, "tableHost", "HOST", "LAZULI_TABLE_HOST";
+            /// Port of the Table service [default: 10002].
+            table_port: u16, "tablePort", "PORT", "LAZULI_TABLE_PORT";
+            /// Address the File service listens on.
+            file_host: String, "fileHost", "HOST", "LAZULI_FILE_HOST";
+            /// Port of the File service [default: 10003].
+            file_port: u16, "filePort", "PORT", "LAZULI_FILE_PORT";
+            /// Address the Data Lake (dfs) endpoint listens on.
+            dfs_host: String, "dfsHost", "HOST", "LAZULI_DFS_HOST";
+            /// Port of the Data Lake (dfs) endpoint [default: 10004].
+            dfs_port: u16, "dfsPort", "PORT", "LAZULI_DFS_PORT";
+            /// Port of SMB [default: 10445]; accepted, not opened yet.
+            smb_port: u16, "smbPort", "PORT", "LAZULI_SMB_PORT";
+        }
+        switches {
+            /// Path style only: never take the account from the host name.
+            disable_product_style_url, "disableProductStyleUrl", "LAZULI_DISABLE_PRODUCT_STYLE_URL";
+        }
     }
-    switches {
-        /// No line per request in the log.
-        #[arg(short = 's')]
-        silent, "silent", "LAZULI_SILENT";
-        /// Accepted for compatibility: what is not supported is refused.
-        #[arg(short = 'L')]
-        loose, "loose", "LAZULI_LOOSE";
-        /// Accepted for compatibility: every well-formed version is served.
-        skip_api_version_check, "skipApiVersionCheck", "LAZULI_SKIP_API_VERSION_CHECK";
-        /// Path style only: never take the account from the host name.
-        disable_product_style_url, "disableProductStyleUrl", "LAZULI_DISABLE_PRODUCT_STYLE_URL";
-        /// Keep everything in memory; nothing survives the process.
-        in_memory_persistence, "inMemoryPersistence", "LAZULI_IN_MEMORY_PERSISTENCE";
-        /// Accepted for compatibility: there is no telemetry.
-        disable_telemetry, "disableTelemetry", "LAZULI_DISABLE_TELEMETRY";
-        /// Take bearer tokens over plain http too.
-        bearer_over_http, "bearerOverHttp", "LAZULI_BEARER_OVER_HTTP";
-        /// Serve the development account, whose key everybody knows, beyond loopback.
-        allow_well_known_key_on_network, "allow-well-known-key-on-network", "LAZULI_ALLOW_WELL_KNOWN_KEY_ON_NETWORK";
-        /// POST /clock on the admin port moves the clock forward.
-        test_clock, "test-clock", "LAZULI_TEST_CLOCK";
+    "Data" {
+        values {
+            /// Where the data lives, in a directory lazuli-data [default: the working directory].
+            #[arg(short = 'l')]
+            location: PathBuf, "location", "DIR", "LAZULI_LOCATION";
+            /// Create these containers at start: [account/]name, separated by commas.
+            create_containers: List, "createContainers", "LIST", "LAZULI_CREATE_CONTAINERS";
+            /// Create these queues at start: [account/]name, separated by commas.
+            create_queues: List, "createQueues", "LIST", "LAZULI_CREATE_QUEUES";
+            /// Create these tables at start: [account/]name, separated by commas.
+            create_tables: List, "createTables", "LIST", "LAZULI_CREATE_TABLES";
+        }
+        switches {
+            /// Keep everything in memory; nothing survives the process.
+            in_memory_persistence, "inMemoryPersistence", "LAZULI_IN_MEMORY_PERSISTENCE";
+        }
+    }
+    "Who may" {
+        values {
+            /// Accounts: name:key1[:key2];name2:key1...
+            accounts: List, "accounts", "LIST", "LAZULI_ACCOUNTS";
+            /// Accept bearer tokens without verifying signatures (development, loopback only).
+            oauth: OauthMode, "oauth", "MODE", "LAZULI_OAUTH";
+            /// Issuer of verified bearer tokens; needs --oauthJwks.
+            oauth_issuer: String, "oauthIssuer", "URL", "LAZULI_OAUTH_ISSUER";
+            /// JWKS file with the keys of the issuer.
+            oauth_jwks: PathBuf, "oauthJwks", "FILE", "LAZULI_OAUTH_JWKS";
+            /// Audience of verified bearer tokens [default: the storage service's].
+            oauth_audience: String, "oauthAudience", "URL", "LAZULI_OAUTH_AUDIENCE";
+        }
+        switches {
+            /// Take bearer tokens over plain http too.
+            bearer_over_http, "bearerOverHttp", "LAZULI_BEARER_OVER_HTTP";
+            /// Serve the development account, whose key everybody knows, beyond loopback.
+            allow_well_known_key_on_network, "allow-well-known-key-on-network", "LAZULI_ALLOW_WELL_KNOWN_KEY_ON_NETWORK";
+        }
+    }
+    "TLS" {
+        values {
+            /// Certificate chain (PEM). The ports then speak both https and http.
+            cert: PathBuf, "cert", "FILE", "LAZULI_CERT";
+            /// Private key (PEM).
+            key: PathBuf, "key", "FILE", "LAZULI_KEY";
+            /// Password of a PFX file; refused: convert the file to PEM.
+            pwd: String, "pwd", "PASSWORD", "LAZULI_PWD";
+        }
+        switches {}
+    }
+    "Limits" {
+        values {
+            /// Most connections served at once [default: 8192, less when file descriptors are few].
+            max_connections: usize, "maxConnections", "COUNT", "LAZULI_MAX_CONNECTIONS";
+            /// Seconds an idle connection to the Blob service is kept; never less than ten minutes.
+            blob_keep_alive_timeout: u64, "blobKeepAliveTimeout", "SECONDS", "LAZULI_BLOB_KEEP_ALIVE_TIMEOUT";
+            /// The same for the Queue service.
+            queue_keep_alive_timeout: u64, "queueKeepAliveTimeout", "SECONDS", "LAZULI_QUEUE_KEEP_ALIVE_TIMEOUT";
+            /// The same for the Table service.
+            table_keep_alive_timeout: u64, "tableKeepAliveTimeout", "SECONDS", "LAZULI_TABLE_KEEP_ALIVE_TIMEOUT";
+            /// Bytes a second that a client must take of its answers, judged over two minutes of waiting for it; 0 for no
+            /// limit [default: 16384].
+            least_download_rate: u64, "leastDownloadRate", "BYTES", "LAZULI_LEAST_DOWNLOAD_RATE";
+            /// MiB of memory for answers that their clients have not taken yet [default: 64].
+            answer_memory: usize, "answerMemory", "MIB", "LAZULI_ANSWER_MEMORY";
+        }
+        switches {}
+    }
+    "Logs" {
+        values {
+            /// Also write the log, at debug level, to this file.
+            #[arg(short = 'd')]
+            debug: PathBuf, "debug", "FILE", "LAZULI_DEBUG";
+            /// Form of the log [default: text].
+            log_format: LogFormat, "logFormat", "FORMAT", "LAZULI_LOG_FORMAT";
+        }
+        switches {
+            /// No line per request in the log, except for requests that failed.
+            #[arg(short = 's')]
+            silent, "silent", "LAZULI_SILENT";
+        }
+    }
+    "Admin endpoint" {
+        values {
+            /// Address of the admin endpoint.
+            admin_host: String, "adminHost", "HOST", "LAZULI_ADMIN_HOST";
+            /// Port of the admin endpoint [default: 10010].
+            admin_port: u16, "adminPort", "PORT", "LAZULI_ADMIN_PORT";
+            /// Bearer token for /metrics and /clock; required when the admin endpoint is not on loopback.
+            admin_token: String, "adminToken", "TOKEN", "LAZULI_ADMIN_TOKEN";
+        }
+        switches {
+            /// POST /clock on the admin port moves the clock forward.
+            test_clock, "test-clock", "LAZULI_TEST_CLOCK";
+        }
+    }
+    "Accepted without effect, for users of Azurite" {
+        values {
+            /// Memory is bounded by what is stored.
+            extent_memory_limit: f64, "extentMemoryLimit", "MB", "LAZULI_EXTENT_MEMORY_LIMIT";
+        }
+        switches {
+            /// What is not supported is refused.
+            #[arg(short = 'L')]
+            loose, "loose", "LAZULI_LOOSE";
+            /// Every well-formed version is served.
+            skip_api_version_check, "skipApiVersionCheck", "LAZULI_SKIP_API_VERSION_CHECK";
+            /// There is no telemetry.
+            disable_telemetry, "disableTelemetry", "LAZULI_DISABLE_TELEMETRY";
+        }
     }
 }

@@ -2,24 +2,27 @@
 
 mod admin;
 mod args;
+mod assemble;
 mod config;
+mod connection_string;
+mod create_at_start;
 mod descriptors;
 mod log;
 mod metrics;
 mod net;
 mod run;
 mod secret;
-mod seed;
 mod signals;
-mod storage;
-mod wiring;
+mod startup_warnings;
+mod storage_listener;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command, ServeArgs};
+use config::{Environment, resolve};
 
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -37,6 +40,14 @@ fn main() -> ExitCode {
     match cli.command {
         None => serve(cli.serve),
         Some(Command::Serve(nearer)) => serve(merge(*nearer, cli.serve)),
+        Some(Command::ConnectionString(asked)) => {
+            print_connection_string(&merge(asked.serve, cli.serve), asked.account.as_deref())
+        }
+        Some(Command::Completions { shell }) => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "lazuli", &mut text);
+            print(&String::from_utf8_lossy(&text))
+        }
         Some(Command::Operations) => {
             print(&lazuli_model::operation::operations_markdown(lazuli_rest::is_built))
         }
@@ -49,13 +60,23 @@ fn merge(nearer: ServeArgs, farther: ServeArgs) -> ServeArgs {
 }
 
 fn serve(args: ServeArgs) -> ExitCode {
-    match run::run(&args) {
-        Ok(code) => code,
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "lazuli: {error}");
-            ExitCode::from(2)
-        }
+    run::run(&args).unwrap_or_else(|error| refuse(&error.to_string()))
+}
+
+fn print_connection_string(args: &ServeArgs, account: Option<&str>) -> ExitCode {
+    let config = match resolve(args, &Environment::read()) {
+        Ok(config) => config,
+        Err(error) => return refuse(&error.to_string()),
+    };
+    match connection_string::printed(&config, account) {
+        Ok(text) => print(&format!("{text}\n")),
+        Err(reason) => refuse(&reason),
     }
+}
+
+fn refuse(reason: &str) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "lazuli: {reason}");
+    ExitCode::from(2)
 }
 
 /// A reader that leaves early is no error of ours.

@@ -12,15 +12,15 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::admin::Admin;
 use crate::args::ServeArgs;
+use crate::assemble::{self, Assembled, service_name};
 use crate::config::{Config, Environment, reload_accounts, resolve};
 use crate::descriptors::{self, Share};
 use crate::metrics::Metrics;
 use crate::net::tls::Certificate;
 use crate::net::{Acceptor, Bound, ConnectionSettings, Lanes, bind};
 use crate::signals::{Signals, Told};
-use crate::storage::Storage;
-use crate::wiring::{self, Wired, service_name};
-use crate::{log, seed};
+use crate::storage_listener::StorageListener;
+use crate::{connection_string, create_at_start, log, startup_warnings};
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
@@ -60,23 +60,26 @@ async fn serve(
     let certificate = config.tls.clone().map(Certificate::load).transpose()?;
     let listeners = bind_all(config)?;
     let share = share_descriptors(config)?;
-    let engine = wiring::open_engine(config, share.engine)?;
+    let engine = assemble::open_engine(config, share.engine)?;
 
     let acceptor = Acceptor::new(share.connections, Lanes::start()?);
     let admin_acceptor = Acceptor::new(ADMIN_CONNECTIONS, Lanes::here());
     let metrics = Metrics::new(acceptor.clone());
-    let wired = wiring::wire(config, &engine, metrics.clone())?;
-    wired.recover().await;
-    seed::create(&wired.services, &config.seeds).await?;
-    let sweeper = wired.sweep();
+    let assembled = assemble::assemble(config, &engine, &metrics)?;
+    assembled.recover().await;
+    create_at_start::create(&assembled.services, &config.create_at_start).await?;
+    let sweeper = assembled.sweep();
 
     let ready = Arc::new(AtomicBool::new(true));
     let mut announcement = String::new();
+    let mut bound_at = Vec::new();
     for (listener, bound) in config.listeners.iter().zip(listeners.services) {
+        bound_at.push((listener.service, bound.address));
         announce(&mut announcement, service_name(listener.service), certificate.is_some(), bound.address);
-        let answering = Arc::new(Storage {
-            front: wired.front.clone(),
+        let answering = Arc::new(StorageListener {
+            front: assembled.front.clone(),
             service: listener.service,
+            metrics: Arc::clone(&metrics),
             access: config.log.access,
             path_style_only: config.path_style_only,
         });
@@ -86,6 +89,10 @@ async fn serve(
         tokio::spawn(acceptor.clone().run(bound.listener, settings));
     }
     announce(&mut announcement, "admin", false, listeners.admin.address);
+    if let Some(credential) = config.credentials.first() {
+        let text = connection_string::announced(credential, certificate.is_some(), &bound_at);
+        announcement.push_str(&format!("lazuli: connection string {text}\n"));
+    }
     let admin = Admin {
         engine: engine.clone(),
         metrics,
@@ -98,7 +105,7 @@ async fn serve(
     let settings = ConnectionSettings { answering, tls: None, keep_alive: ADMIN_KEEP_ALIVE, least_rate };
     tokio::spawn(admin_acceptor.clone().run(listeners.admin.listener, settings));
 
-    remark(config);
+    startup_warnings::log(config);
     announcement.push_str("lazuli: ready\n");
     let _ = std::io::stdout().write_all(announcement.as_bytes());
     let _ = std::io::stdout().flush();
@@ -112,7 +119,7 @@ async fn serve(
                 Told::Stop => break,
                 Told::Reload => {
                     reload_certificate(certificate.as_ref());
-                    reload_keys(args, environment, &wired);
+                    reload_keys(args, environment, &assembled);
                 }
             },
             _ = rounds.tick() => {
@@ -162,7 +169,7 @@ fn share_descriptors(config: &Config) -> Result<Share, Error> {
         limit,
         lanes,
         ADMIN_CONNECTIONS,
-        wiring::engine_wants(config),
+        assemble::engine_wants(config),
         config.max_connections,
     )?;
     tracing::debug!(limit, engine = share.engine, connections = share.connections, "file descriptors");
@@ -189,18 +196,6 @@ fn announce(to: &mut String, name: &str, tls: bool, address: SocketAddr) {
     to.push_str(&format!("lazuli: {name} listening on {scheme}://{address}\n"));
 }
 
-fn remark(config: &Config) {
-    for remark in &config.remarks {
-        tracing::warn!("{remark}");
-    }
-    if config.well_known_key_exposed {
-        tracing::warn!("the development account, whose key everybody knows, is served beyond loopback");
-    }
-    if config.test_clock {
-        tracing::warn!("the clock can be moved through the admin endpoint (--test-clock)");
-    }
-}
-
 fn reload_certificate(certificate: Option<&Certificate>) {
     match certificate.map(Certificate::reload) {
         None => {}
@@ -209,10 +204,10 @@ fn reload_certificate(certificate: Option<&Certificate>) {
     }
 }
 
-fn reload_keys(args: &ServeArgs, environment: &Environment, wired: &Wired) {
+fn reload_keys(args: &ServeArgs, environment: &Environment, assembled: &Assembled) {
     match reload_accounts(args, environment) {
         Ok(accounts) => {
-            wired.replace_accounts(accounts);
+            assembled.replace_accounts(accounts);
             tracing::info!("accounts reloaded");
         }
         Err(error) => tracing::error!(%error, "accounts not reloaded, the old ones stay"),

@@ -3,22 +3,14 @@
 pub mod blob;
 pub mod body;
 pub mod budget;
-pub mod content;
-pub mod download;
 pub mod fault;
-pub mod key;
-pub mod manifest;
 pub mod outgoing;
 pub mod pace;
 pub mod queue;
-pub mod readers;
-pub mod record;
 pub mod shared;
 pub mod store;
 pub mod table;
 mod turns;
-pub mod upkeep;
-pub mod upload;
 mod workers;
 
 use std::sync::Arc;
@@ -32,6 +24,8 @@ use lazuli_model::version::ApiVersion;
 pub use body::{Body, BodyError};
 pub use fault::{Answer, Fault};
 pub use lazuli_engine::crc64;
+pub(crate) use store::{content, manifest, readers};
+pub use store::{download, key, record, upkeep, upload};
 
 /// Settings of the meaning, whatever the wire.
 #[derive(Clone, Debug)]
@@ -167,8 +161,15 @@ impl Services {
 /// What every operation is told beside its own input.
 #[derive(Clone, Debug)]
 pub struct Context {
-    pub account: String,
+    pub account: Arc<str>,
     pub version: ApiVersion,
+}
+
+impl Context {
+    /// For what is read of an account on behalf of the server itself.
+    pub fn reading(account: &str) -> Self {
+        Self { account: account.into(), version: ApiVersion::NEWEST }
+    }
 }
 
 /// A random id from a generator of this thread: one is needed for every request, and asking the system for each

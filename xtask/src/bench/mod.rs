@@ -4,7 +4,7 @@ mod azurite;
 mod start;
 mod wire;
 
-use crate::shell::{self, Chore, cargo};
+use crate::shell::{self, Chore, cargo_dist};
 
 struct Bench {
     name: &'static str,
@@ -20,8 +20,8 @@ const BENCHES: &[Bench] = &[
 ];
 
 fn engine(arguments: &[&str]) -> Chore {
-    let example = ["run", "--release", "--package", "lazuli-engine", "--example", "engine_bench", "--"];
-    shell::run(cargo().args(example).args(arguments))
+    let example = ["--package", "lazuli-engine", "--example", "engine_bench", "--"];
+    shell::run(cargo_dist("run").args(example).args(arguments))
 }
 
 pub fn run(words: &[&str]) -> Chore {

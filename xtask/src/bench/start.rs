@@ -7,14 +7,14 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::paths;
-use crate::shell::{self, Chore, cargo};
+use crate::shell::{self, Chore, cargo_dist};
 
 const ROUNDS: usize = 15;
 /// Memory is looked at when the work of starting is over.
 const SETTLE: Duration = Duration::from_secs(3);
 
 pub fn run(_arguments: &[&str]) -> Chore {
-    shell::run(cargo().args(["build", "--release", "--package", "lazuli"]))?;
+    shell::run(cargo_dist("build").args(["--package", "lazuli"]))?;
     for (name, in_memory) in [("empty directory", false), ("in memory", true)] {
         let mut times = Vec::with_capacity(ROUNDS);
         let mut resident = None;
@@ -45,7 +45,7 @@ fn start(in_memory: bool, settle: bool) -> Chore<Seen> {
     let failed = |error: std::io::Error| format!("start: {error}");
     let place = paths::target().join(format!("bench-start-{}", std::process::id()));
     fs::create_dir_all(&place).map_err(failed)?;
-    let mut command = Command::new(paths::target().join("release/lazuli"));
+    let mut command = Command::new(paths::dist().join("lazuli"));
     for port in ["blob", "queue", "table", "file", "dfs", "admin"] {
         command.args([format!("--{port}Port"), "0".to_owned()]);
     }

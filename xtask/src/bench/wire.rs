@@ -5,7 +5,7 @@
 
 use super::azurite;
 use crate::paths;
-use crate::shell::{self, Chore, cargo, command};
+use crate::shell::{self, Chore, cargo_dist, command};
 
 const QUICK: [&str; 6] =
     ["--seconds=1", "--list=20000", "--delete=4000", "--depth=4000", "--partition=20000", "--growth=200000"];
@@ -24,10 +24,10 @@ pub fn table(arguments: &[&str]) -> Chore {
 
 fn run(service: &str, arguments: &[&str]) -> Chore {
     // One call: two would build the dependencies twice, with the features of each.
-    shell::run(cargo().args(["build", "--release", "--package", "lazuli", "--package", "lazuli-bench"]))?;
-    let release = paths::target().join("release");
-    let mut bench = command(release.join("lazuli-bench"));
-    bench.arg(service).arg("--lazuli").arg(release.join("lazuli"));
+    shell::run(cargo_dist("build").args(["--package", "lazuli", "--package", "lazuli-bench"]))?;
+    let dist = paths::dist();
+    let mut bench = command(dist.join("lazuli-bench"));
+    bench.arg(service).arg("--lazuli").arg(dist.join("lazuli"));
     bench.arg("--directory").arg(paths::target().join("bench"));
     // Two builds are compared with each other alone.
     if !arguments.iter().any(|argument| argument.starts_with("--against"))

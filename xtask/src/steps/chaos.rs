@@ -1,10 +1,10 @@
 //! The server under fire: killed, starved and lied to by the program in chaos/. The short form is a step of the tests;
-//! `cargo xtask chaos --long` is the other, and fires at what people run: the release build.
+//! `cargo xtask chaos --long` is the other, and fires at what is packaged: the build of the profile `dist`.
 
 use std::path::Path;
 
 use super::Outcome;
-use crate::shell::{Chore, cargo, command, run as execute};
+use crate::shell::{Chore, cargo_dist, command, run as execute};
 use crate::{paths, server};
 
 pub fn run() -> Chore<Outcome> {
@@ -13,8 +13,8 @@ pub fn run() -> Chore<Outcome> {
 
 pub fn with(arguments: &[&str]) -> Chore {
     if arguments.contains(&"--long") {
-        execute(cargo().args(["build", "--release", "--package", "lazuli", "--package", "lazuli-chaos"]))?;
-        fire(&paths::target().join("release"), arguments)
+        execute(cargo_dist("build").args(["--package", "lazuli", "--package", "lazuli-chaos"]))?;
+        fire(&paths::dist(), arguments)
     } else {
         server::build()?;
         fire(&paths::target().join("debug"), arguments)

@@ -129,7 +129,7 @@ impl File {
         both!(self, File, file => file.size())
     }
 
-    /// Makes bytes and length durable (fdatasync). After an error nobody knows what is on the device.
+    /// Makes bytes and length durable (fdatasync). After an error it is not known what is on the device.
     pub fn sync(&self) -> io::Result<()> {
         both!(self, File, file => file.sync())
     }

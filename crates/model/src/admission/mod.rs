@@ -2,8 +2,8 @@
 //! positions, judged in one declared [`ORDER`].
 //!
 //! [`admit`] is pure, so it can be run twice: early, before a large body is read, and again on the
-//! values that the commit is conditional on. Only the second run counts. A record can be changed only
-//! through the [`Admitted`] it returns.
+//! values that the commit is conditional on. Only the second run counts. The store writes a record only
+//! where it was given the [`Admitted`] of that very record.
 
 mod conditions;
 pub mod lease;
@@ -202,6 +202,19 @@ pub fn admit<R: Subject>(
     Ok(Admitted { record, noun: kind.noun(), now })
 }
 
+/// The same gate for what only its existence guards: queues and tables.
+pub fn admit_name<R>(
+    policy: &Policy,
+    record: Option<R>,
+    now: Timestamp,
+    not_found: ErrorCode,
+) -> Result<Admitted<R>, Failure> {
+    if record.is_none() && !policy.creates {
+        return Err(not_found.into());
+    }
+    Ok(Admitted { record, noun: "resource", now })
+}
+
 impl Request<'_> {
     fn takes(&self, condition: Conditions) -> bool {
         self.policy.conditions.has(condition)
@@ -288,10 +301,6 @@ pub struct Admitted<R> {
     now: Timestamp,
 }
 
-/// Proof that a record passed admission: a store asks for it with every write of a guarded record.
-#[derive(Debug)]
-pub struct Permit(());
-
 impl<R> Admitted<R> {
     pub fn record(&self) -> Option<&R> {
         self.record.as_ref()
@@ -301,11 +310,6 @@ impl<R> Admitted<R> {
     /// that the write ends is already gone from it.
     pub fn into_record(self) -> Option<R> {
         self.record
-    }
-
-    /// The record to change and the permit to write it.
-    pub fn into_parts(self) -> (Option<R>, Permit) {
-        (self.record, Permit(()))
     }
 }
 

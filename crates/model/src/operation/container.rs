@@ -64,7 +64,8 @@ macro_rules! container_operations {
             AcquireContainerLease: Writes {
                 route: on(Service::Blob, Resource::Container, &[Put], "Lease Container", V::V2012_02_12)
                     .marks(&[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "acquire")]),
-                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage),
+                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage)
+                    .changed_etag_before(Feature::ContainerLeaseKeepsEtag),
                 access: WRITE_CONTAINER,
                 answer: answers(&[201]).etag(),
             }
@@ -72,7 +73,8 @@ macro_rules! container_operations {
             RenewContainerLease: Writes {
                 route: on(Service::Blob, Resource::Container, &[Put], "Lease Container", V::V2012_02_12)
                     .marks(&[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "renew")]),
-                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage),
+                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage)
+                    .changed_etag_before(Feature::ContainerLeaseKeepsEtag),
                 access: WRITE_CONTAINER,
                 answer: answers(&[200]).etag(),
             }
@@ -80,7 +82,8 @@ macro_rules! container_operations {
             ChangeContainerLease: Writes {
                 route: on(Service::Blob, Resource::Container, &[Put], "Lease Container", V::V2012_02_12)
                     .marks(&[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "change")]),
-                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage),
+                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage)
+                    .changed_etag_before(Feature::ContainerLeaseKeepsEtag),
                 access: WRITE_CONTAINER,
                 answer: answers(&[200]).etag(),
             }
@@ -88,7 +91,8 @@ macro_rules! container_operations {
             ReleaseContainerLease: Writes {
                 route: on(Service::Blob, Resource::Container, &[Put], "Lease Container", V::V2012_02_12)
                     .marks(&[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "release")]),
-                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage),
+                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage)
+                    .changed_etag_before(Feature::ContainerLeaseKeepsEtag),
                 access: WRITE_CONTAINER,
                 answer: answers(&[200]).etag(),
             }
@@ -96,7 +100,8 @@ macro_rules! container_operations {
             BreakContainerLease: Writes {
                 route: on(Service::Blob, Resource::Container, &[Put], "Lease Container", V::V2012_02_12)
                     .marks(&[Is(RESTYPE, "container"), Is(COMP, "lease"), Is(LEASE_ACTION, "break")]),
-                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage),
+                policy: WRITE.refuses_other_conditions().conditions(C::T).lease(LeaseUse::Manage)
+                    .changed_etag_before(Feature::ContainerLeaseKeepsEtag),
                 access: BREAK_CONTAINER_LEASE,
                 answer: answers(&[202]).etag(),
             }

@@ -23,6 +23,7 @@ mod rules;
 pub use conditions::Conditions;
 pub use markdown::operations_markdown;
 pub use policy_of::{Judged, LeaseUse, Mode, Policy, Reads, Rule, Source, Unmet, Writes};
+pub use policy_of::{ReadingOp, WritingOp};
 pub use route::{allowed, route};
 pub use row::{Addresses, Answer, Body, Mark, Method, Name, Resource, Route, Row, Service};
 
@@ -50,6 +51,11 @@ macro_rules! emit {
 
             pub const fn name(self) -> &'static str {
                 match self { $(Op::$op => stringify!($op)),* }
+            }
+
+            /// Whether the operation may write what it admits.
+            pub const fn writes(self) -> bool {
+                match self { $(Op::$op => <$mode as Mode>::WRITES),* }
             }
         }
 

@@ -1,9 +1,9 @@
 //! The policy of an operation: what admission judges it by. It knows nothing of HTTP, so that an operation of another
 //! protocol has a policy and no row.
 
-use super::Conditions;
+use super::{Conditions, Op};
 use crate::blob::BlobType;
-use crate::version::Feature;
+use crate::version::{ApiVersion, Feature};
 
 /// Which evaluation of conditional headers applies (conditional.md section 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +68,8 @@ pub struct Policy {
     /// The request must say which state of the target it means.
     pub needs_match: bool,
     pub changes_etag: bool,
+    /// Up to this feature the operation changed the ETag, since then it does not.
+    pub changed_etag_before: Option<Feature>,
     /// The one type of blob that the operation works on, creates included: a blob never changes its type.
     pub blob_type: Option<BlobType>,
     /// Finds a blob of uncommitted blocks although it does not create.
@@ -90,6 +92,7 @@ pub(super) const READ: Policy = Policy {
     honours_none_match_any: false,
     needs_match: false,
     changes_etag: false,
+    changed_etag_before: None,
     blob_type: None,
     finds_uncommitted: false,
     refuses_other_conditions: false,
@@ -143,6 +146,10 @@ impl Policy {
         Self { changes_etag: true, ..self }
     }
 
+    pub(super) const fn changed_etag_before(self, feature: Feature) -> Self {
+        Self { changed_etag_before: Some(feature), ..self }
+    }
+
     pub(super) const fn of_type(self, blob_type: BlobType) -> Self {
         Self { blob_type: Some(blob_type), ..self }
     }
@@ -156,6 +163,13 @@ impl Policy {
     }
 }
 
+impl Policy {
+    /// Whether what the operation writes gets a new ETag.
+    pub fn changes_etag_in(&self, version: ApiVersion) -> bool {
+        self.changes_etag || self.changed_etag_before.is_some_and(|feature| !version.has(feature))
+    }
+}
+
 /// An operation that only reads: nothing can be written by what it admits.
 #[derive(Debug, Clone, Copy)]
 pub enum Reads {}
@@ -165,10 +179,17 @@ pub enum Reads {}
 pub enum Writes {}
 
 /// Whether an operation writes, as a type.
-pub trait Mode: Send + Sync + 'static {}
+pub trait Mode: Send + Sync + 'static {
+    const WRITES: bool;
+}
 
-impl Mode for Reads {}
-impl Mode for Writes {}
+impl Mode for Reads {
+    const WRITES: bool = false;
+}
+
+impl Mode for Writes {
+    const WRITES: bool = true;
+}
 
 /// An operation as a type, so that what it may do with a record is known when it is compiled. Those of the table are in
 /// [`policy`](super::policy); a protocol without rows brings its own.
@@ -176,4 +197,39 @@ pub trait Judged: Copy + Send + Sync + 'static {
     type Mode: Mode;
 
     fn policy(self) -> &'static Policy;
+}
+
+/// An operation of the table that is known at run time only; it reads what it admits, whatever it could do.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadingOp(pub Op);
+
+impl Judged for ReadingOp {
+    type Mode = Reads;
+
+    fn policy(self) -> &'static Policy {
+        &self.0.row().policy
+    }
+}
+
+/// An operation of the table that is known at run time only, and that may write what it admits.
+#[derive(Debug, Clone, Copy)]
+pub struct WritingOp(Op);
+
+impl WritingOp {
+    /// None for an operation that only reads.
+    pub fn of(op: Op) -> Option<Self> {
+        op.writes().then_some(Self(op))
+    }
+
+    pub fn op(self) -> Op {
+        self.0
+    }
+}
+
+impl Judged for WritingOp {
+    type Mode = Writes;
+
+    fn policy(self) -> &'static Policy {
+        &self.0.row().policy
+    }
 }

@@ -24,7 +24,8 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
     let wanted = RangeHash::read(&call)?;
     let range = decode::range(&call.head);
     let input = GetBlob { properties: properties(&call)?, range };
-    let (found, content) = input.execute(&call.services, &call.context, call.row).await.map_err(unwrap)?;
+    let (found, content) =
+        input.execute(&call.services, &call.context, call.reading()).await.map_err(unwrap)?;
     let length = found.blob.length();
     let (at, mut download) = match content {
         Ok(content) => content,
@@ -60,7 +61,8 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
 }
 
 pub async fn get_blob_properties(call: Call) -> Result<Reply, Failure> {
-    let found = properties(&call)?.execute(&call.services, &call.context, call.row).await.map_err(unwrap)?;
+    let found =
+        properties(&call)?.execute(&call.services, &call.context, call.reading()).await.map_err(unwrap)?;
     let reply = describe(Reply::new(200), &call, &found)
         .header(name::CONTENT_LENGTH, found.blob.length())
         .content_md5(name::CONTENT_MD5, &found.blob.headers.content_md5);
@@ -88,7 +90,8 @@ pub fn chosen_tier(tier: Tier) -> Option<&'static str> {
 }
 
 pub async fn get_blob_metadata(call: Call) -> Result<Reply, Failure> {
-    let found = properties(&call)?.execute(&call.services, &call.context, call.row).await.map_err(unwrap)?;
+    let found =
+        properties(&call)?.execute(&call.services, &call.context, call.reading()).await.map_err(unwrap)?;
     Ok(Reply::new(200).etag(found.blob.etag, found.blob.last_modified).metadata(found.blob.metadata.iter()))
 }
 

@@ -32,7 +32,7 @@ pub async fn get_container_metadata(call: Call) -> Result<Reply, Failure> {
 /// The container, and the moment at which its lease is to be judged.
 pub async fn find(call: Call) -> Result<(ContainerRecord, Timestamp), Failure> {
     let input = GetContainerProperties { container: call.container(), preconditions: call.preconditions()? };
-    input.execute(&call.services, &call.context, call.row).await.map_err(unwrap)
+    input.execute(&call.services, &call.context, call.reading()).await.map_err(unwrap)
 }
 
 fn show_metadata(reply: Reply, container: &ContainerRecord) -> Reply {

@@ -12,7 +12,8 @@ use crate::reply::Reply;
 pub async fn lease_container(call: Call) -> Result<Reply, Failure> {
     let action = decode::lease_action(&call.head, call.row)?;
     let input = LeaseContainer { container: call.container(), preconditions: call.preconditions()?, action };
-    let (stamped, change) = input.execute(&call.services, &call.context, call.row).await.map_err(unwrap)?;
+    let (stamped, change) =
+        input.execute(&call.services, &call.context, call.writing()?).await.map_err(unwrap)?;
     let status = call.row.answer.status.first().copied().unwrap_or(200);
     Ok(Reply::new(status)
         .etag(stamped.etag, stamped.last_modified)

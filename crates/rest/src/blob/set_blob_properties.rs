@@ -19,6 +19,6 @@ pub async fn set_blob_properties(call: Call) -> Result<Reply, Failure> {
         preconditions: call.preconditions()?,
         headers: decode::content_headers(&call.head, false)?,
     };
-    let stamped = input.execute(&call.services, &call.context, call.row).await.map_err(unwrap)?;
+    let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     Ok(Reply::new(200).etag(stamped.etag, stamped.last_modified))
 }

@@ -8,6 +8,10 @@ pub enum ConfigError {
     File { path: PathBuf, reason: String },
     #[error("{path}: {reason}")]
     Toml { path: PathBuf, reason: String },
+    #[error(
+        "the variable {name} means nothing; is {nearest} meant? `lazuli --help` lists all. Unset it, or correct its name"
+    )]
+    UnknownVariable { name: String, nearest: &'static str },
     #[error("{setting}: {reason}")]
     Setting { setting: &'static str, reason: String },
     #[error(
@@ -35,7 +39,9 @@ pub enum ConfigError {
     BasicOauthOnNetwork { listener: &'static str, address: String },
     #[error("--oauthIssuer and --oauthJwks go together, and exclude --oauth basic")]
     HalfOauth,
-    #[error("the admin endpoint listens on {address}, beyond loopback: give it a token (--adminToken)")]
+    #[error(
+        "the admin endpoint listens on {address}, beyond loopback: give it a token (--adminToken), or keep it at home (--adminHost 127.0.0.1)"
+    )]
     AdminWithoutToken { address: String },
 }
 

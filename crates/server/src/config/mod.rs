@@ -1,9 +1,12 @@
 //! What the process was told to do, resolved and checked: flags before variables before the file.
 
+mod create_at_start;
+mod credential;
 mod environment;
 mod error;
 mod file;
 mod list;
+mod listeners;
 mod resolve;
 #[cfg(test)]
 mod tests;
@@ -12,6 +15,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use create_at_start::CreateAtStart;
+pub use credential::Credential;
 pub use environment::Environment;
 pub use error::ConfigError;
 pub use list::List;
@@ -50,14 +55,6 @@ pub enum Oauth {
     Verified { issuer: String, jwks: PathBuf, audience: Option<String> },
 }
 
-/// A container, queue or table to be there when the first client comes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seed {
-    pub service: Service,
-    pub account: String,
-    pub name: String,
-}
-
 #[derive(Clone, Debug)]
 pub struct Config {
     pub listeners: Vec<Listener>,
@@ -65,6 +62,8 @@ pub struct Config {
     pub admin_token: Option<String>,
     pub storage: Storage,
     pub accounts: Vec<Account>,
+    /// Of the same accounts, in the same order.
+    pub credentials: Vec<Credential>,
     /// The development account is served beyond loopback, by explicit wish.
     pub well_known_key_exposed: bool,
     pub tls: Option<Tls>,
@@ -72,7 +71,7 @@ pub struct Config {
     pub bearer_over_http: bool,
     pub path_style_only: bool,
     pub test_clock: bool,
-    pub seeds: Vec<Seed>,
+    pub create_at_start: Vec<CreateAtStart>,
     pub max_connections: usize,
     /// In bytes a second; zero is none.
     pub least_download_rate: u64,
@@ -80,7 +79,7 @@ pub struct Config {
     pub answer_memory: usize,
     pub log: LogConfig,
     /// Told once at start: settings that are accepted and do nothing, or that deserve a warning.
-    pub remarks: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 #[derive(Clone, Debug)]

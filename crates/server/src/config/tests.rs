@@ -184,7 +184,7 @@ fn contradictions_and_what_is_not_supported_are_refused_with_advice() {
 }
 
 #[test]
-fn seeds_name_an_account_or_mean_the_first() {
+fn names_to_create_name_an_account_or_mean_the_first() {
     let config = config(&[
         "--accounts",
         "one:Zm9v;two:Zm9v",
@@ -194,13 +194,98 @@ fn seeds_name_an_account_or_mean_the_first() {
         "work",
     ])
     .expect("accepted");
-    let seeds: Vec<_> =
-        config.seeds.iter().map(|seed| (seed.service, seed.account.as_str(), seed.name.as_str())).collect();
+    let wanted: Vec<_> = config
+        .create_at_start
+        .iter()
+        .map(|one| (one.service, one.account.as_str(), one.name.as_str()))
+        .collect();
     assert_eq!(
-        seeds,
+        wanted,
         [(Service::Blob, "one", "alpha"), (Service::Blob, "two", "beta"), (Service::Queue, "one", "work")]
     );
     assert!(message(&["--createContainers", "nobody/x"]).contains("no account nobody"));
+}
+
+#[test]
+fn one_host_is_for_every_listener_without_a_host_of_its_own() {
+    let own = ["--accounts", "mine:c2VjcmV0", "--adminHost", "127.0.0.1"];
+    let hosts = |flags: &[&str]| -> Vec<String> {
+        let config = config(&[&own[..], flags].concat()).expect("accepted");
+        config.listeners.iter().map(|listener| listener.address.ip().to_string()).collect()
+    };
+    assert_eq!(hosts(&["--host", "0.0.0.0"]), ["0.0.0.0"; 5]);
+    assert_eq!(hosts(&["--host", "::"]), ["::"; 5]);
+    let mixed = hosts(&["--host", "0.0.0.0", "--queueHost", "localhost"]);
+    assert_eq!(mixed, ["0.0.0.0", "127.0.0.1", "0.0.0.0", "0.0.0.0", "0.0.0.0"]);
+    // The admin endpoint is a listener, too.
+    assert!(message(&["--host", "0.0.0.0", "--accounts", "mine:c2VjcmV0"]).contains("--adminToken"));
+    assert!(message(&["--host", "0.0.0.0"]).contains("--allow-well-known-key-on-network"));
+    assert!(message(&["--host", "not a host"]).starts_with("host: "));
+}
+
+#[test]
+fn services_that_are_not_named_are_off() {
+    let services = |flags: &[&str]| -> Vec<Service> {
+        config(flags).expect("accepted").listeners.iter().map(|listener| listener.service).collect()
+    };
+    assert_eq!(services(&["--services", "blob"]), [Service::Blob]);
+    assert_eq!(services(&["--services", "table, Blob"]), [Service::Blob, Service::Table]);
+    for wrong in ["blobs", "blob,smb", ","] {
+        let refused = message(&["--services", wrong]);
+        assert!(refused.contains("blob, queue, table, file, dfs"), "{wrong}: {refused}");
+    }
+    let refused = message(&["--services", "blob", "--createQueues", "work"]);
+    assert!(refused.contains("createQueues") && refused.contains("--services"), "{refused}");
+    config(&["--services", "blob", "--queueHost", "0.0.0.0"]).expect("what is off exposes no key");
+}
+
+#[test]
+fn a_variable_that_means_nothing_is_an_error_and_names_the_nearest() {
+    let unknown = |names: &[&str]| environment::unknown(names.iter().map(|name| (*name).to_owned()));
+    for (name, nearest) in [
+        ("LAZULI_BLOBPORT", "LAZULI_BLOB_PORT"),
+        ("LAZULI_LOCATON", "LAZULI_LOCATION"),
+        ("LAZULI_TEST_CLOK", "LAZULI_TEST_CLOCK"),
+        ("LAZULI_LOGS", "LAZULI_LOG"),
+        ("LAZULI_CONF", "LAZULI_CONFIG"),
+    ] {
+        let environment = Environment { unknown: unknown(&["PATH", name]), ..Environment::default() };
+        let refused = with(&[], &environment).expect_err("refused").to_string();
+        assert!(refused.contains(name) && refused.contains(nearest), "{refused}");
+    }
+    for (_, variable) in Settings::NAMES {
+        assert_eq!(unknown(&[variable]), None);
+    }
+    // Of our own tools, and of Kubernetes, which tells a pod about each Service.
+    let others = [
+        "LAZULI_TEST_CONNECTION_STRING",
+        "LAZULI_TEST_CLOCK_URL",
+        "LAZULI_REPLAY",
+        "LAZULI_CONFIG",
+        "LAZULI_LOG",
+        "LAZULI_SERVICE_HOST",
+        "LAZULI_SERVICE_PORT_BLOB",
+        "LAZULI_PORT",
+        "LAZULI_PORT_10000_TCP",
+        "LAZULI_QUEUE_PORT_10001_TCP_ADDR",
+        "LAZULIST",
+    ];
+    assert_eq!(unknown(&others), None);
+}
+
+#[test]
+fn a_name_that_cannot_be_created_is_told_the_rule() {
+    for (flag, names) in [
+        ("--createContainers", ["ab", "Upper", "two--hyphens"]),
+        ("--createQueues", ["ab", "Upper", "x-"]),
+        ("--createTables", ["ab", "1abc", "da-sh"]),
+    ] {
+        for name in names {
+            let refused = message(&[flag, name]);
+            assert!(refused.contains(name) && refused.contains("3 to 63 characters"), "{refused}");
+            assert!(refused.starts_with(flag.trim_start_matches('-')), "{refused}");
+        }
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod writer;
 
 use std::fs::OpenOptions;
 
-use tracing_subscriber::filter::{EnvFilter, LevelFilter};
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
@@ -24,10 +24,7 @@ pub const ACCESS: &str = "access";
 pub fn start(config: &LogConfig) -> Result<Flush, ConfigError> {
     let (lines, flush) = Lines::start(std::io::stderr());
     let directives = std::env::var("LAZULI_LOG").unwrap_or_else(|_| "info".to_owned());
-    let filter = EnvFilter::builder()
-        .with_default_directive(LevelFilter::INFO.into())
-        .parse(directives)
-        .map_err(|error| ConfigError::setting("LAZULI_LOG", error.to_string()))?;
+    let filter = filter(&directives).map_err(|reason| ConfigError::setting("LAZULI_LOG", reason))?;
     let layer = match config.format {
         LogFormat::Text => fmt::layer().with_ansi(false).with_writer(lines).with_filter(filter).boxed(),
         LogFormat::Json => {
@@ -40,7 +37,8 @@ pub fn start(config: &LogConfig) -> Result<Flush, ConfigError> {
             let file = OpenOptions::new().create(true).append(true).open(path);
             let file =
                 file.map_err(|error| ConfigError::File { path: path.clone(), reason: error.to_string() })?;
-            let everything = EnvFilter::new("debug,hyper=info,h2=info,rustls=info");
+            let quiet = ["hyper", "h2", "rustls"].map(|target| (target, LevelFilter::INFO));
+            let everything = Targets::new().with_default(LevelFilter::DEBUG).with_targets(quiet);
             Some(
                 fmt::layer()
                     .with_ansi(false)
@@ -53,4 +51,35 @@ pub fn start(config: &LogConfig) -> Result<Flush, ConfigError> {
     // Fails only when a subscriber is already there (tests in one process); the first one stays.
     let _ = registry.try_init();
     Ok(flush)
+}
+
+/// `debug`, `lazuli_service=debug` or several of them with commas. What nothing is said about is logged at info.
+fn filter(directives: &str) -> Result<Targets, String> {
+    let targets: Targets = directives.parse().map_err(|error| format!("`{directives}`: {error}"))?;
+    Ok(match targets.default_level() {
+        Some(_) => targets,
+        None => targets.with_default(LevelFilter::INFO),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+
+    use super::*;
+
+    #[test]
+    fn what_nothing_is_said_about_is_logged_at_info() {
+        let enabled = |directives: &str, target: &str, level: Level| {
+            filter(directives).expect("readable").would_enable(target, &level)
+        };
+        assert!(enabled("lazuli_service=debug", "lazuli_service::upkeep", Level::DEBUG));
+        assert!(enabled("lazuli_service=debug", "lazuli_rest", Level::INFO));
+        assert!(!enabled("lazuli_service=debug", "lazuli_rest", Level::DEBUG));
+        assert!(enabled("debug", "lazuli_rest", Level::DEBUG));
+        assert!(!enabled("warn", "lazuli_rest", Level::INFO));
+        assert!(enabled("info,request=debug", "request", Level::DEBUG));
+        assert!(!enabled("info", "request", Level::DEBUG));
+        assert!(filter("lazuli=much").is_err());
+    }
 }

@@ -5,8 +5,12 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+use super::body::{Ended, Unsent};
 use super::limits::{PRESSURE_HEAD, PRESSURE_IDLE};
 use super::line_ends::{Framing, LineEnds};
+
+/// Answers of one connection that wait for the socket. Further ones are not waited for.
+const MOST_UNSENT: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -19,7 +23,6 @@ pub enum Phase {
 }
 
 /// Relaxed everywhere: each value is read alone, for a timeout that need not be exact.
-#[derive(Debug)]
 pub struct Activity {
     start: Instant,
     phase: AtomicU8,
@@ -27,6 +30,8 @@ pub struct Activity {
     since: AtomicU64,
     /// The socket and the requests of a connection are of one task: never waited for.
     line_ends: Mutex<LineEnds>,
+    /// What is left here when the connection ends never reached its client.
+    unsent: Mutex<Vec<Unsent>>,
 }
 
 impl Activity {
@@ -36,6 +41,27 @@ impl Activity {
             phase: AtomicU8::new(Phase::Idle as u8),
             since: AtomicU64::new(0),
             line_ends: Mutex::default(),
+            unsent: Mutex::default(),
+        }
+    }
+
+    /// hyper has all of an answer; it is complete when the socket has it, too. A client that sends requests without
+    /// reading answers makes several wait.
+    pub fn wait_for_flush(&self, answer: Unsent) {
+        let mut unsent = self.unsent.lock();
+        if unsent.len() < MOST_UNSENT {
+            unsent.push(answer);
+        } else {
+            drop(unsent);
+            answer.finish(Ended::Complete);
+        }
+    }
+
+    /// The socket has everything that hyper was given.
+    pub fn flushed(&self) {
+        let unsent = std::mem::take(&mut *self.unsent.lock());
+        for answer in unsent {
+            answer.finish(Ended::Complete);
         }
     }
 

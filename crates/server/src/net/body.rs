@@ -11,31 +11,72 @@ use tokio::time::Instant;
 
 use super::activity::{Activity, Phase};
 
-/// Told once, when the last byte of an answer was handed over or the client left.
+/// How an answer came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The socket took its last byte.
+    Complete,
+    /// The server could not go on: what the client has is shorter than was announced.
+    Broken,
+    /// The client left, or was cut off, before it had everything.
+    Left,
+}
+
+/// Told once, when the socket took the last byte of an answer or it is known that it never will.
 pub trait Finished: Send + 'static {
-    fn finished(&mut self, elapsed: Duration, bytes_out: u64);
+    fn finished(&mut self, elapsed: Duration, bytes_out: u64, ended: Ended);
+}
+
+/// An answer of which the socket does not have everything yet. Dropped as it is, it never will have.
+pub struct Unsent {
+    done: Option<Box<dyn Finished>>,
+    started: Instant,
+    bytes_out: u64,
+}
+
+impl Unsent {
+    pub fn finish(mut self, ended: Ended) {
+        self.tell(ended);
+    }
+
+    fn tell(&mut self, ended: Ended) {
+        if let Some(mut done) = self.done.take() {
+            done.finished(self.started.elapsed(), self.bytes_out, ended);
+        }
+    }
+}
+
+impl Drop for Unsent {
+    fn drop(&mut self) {
+        self.tell(Ended::Left);
+    }
 }
 
 /// A response's body; when it is dropped the connection is idle again.
 pub struct Tracked<B> {
     inner: B,
     activity: Arc<Activity>,
-    started: Instant,
-    bytes_out: u64,
-    done: Option<Box<dyn Finished>>,
+    /// As of the last time that anything was asked of the body.
+    ended: Option<Ended>,
+    unsent: Option<Unsent>,
 }
 
-impl<B> Tracked<B> {
+impl<B: Body> Tracked<B> {
     pub fn new(inner: B, activity: Arc<Activity>, started: Instant, done: Option<Box<dyn Finished>>) -> Self {
-        Self { inner, activity, started, bytes_out: 0, done }
+        let ended = inner.is_end_stream().then_some(Ended::Complete);
+        let unsent = done.map(|done| Unsent { done: Some(done), started, bytes_out: 0 });
+        Self { inner, activity, ended, unsent }
     }
 }
 
 impl<B> Drop for Tracked<B> {
     fn drop(&mut self) {
         self.activity.enter(Phase::Idle);
-        if let Some(mut done) = self.done.take() {
-            done.finished(self.started.elapsed(), self.bytes_out);
+        let Some(unsent) = self.unsent.take() else { return };
+        match self.ended {
+            Some(Ended::Complete) => self.activity.wait_for_flush(unsent),
+            Some(ended) => unsent.finish(ended),
+            None => drop(unsent),
         }
     }
 }
@@ -50,11 +91,17 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Tracked<B> {
     ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let this = &mut *self;
         let frame = Pin::new(&mut this.inner).poll_frame(cx);
-        if let Poll::Ready(Some(Ok(frame))) = &frame
-            && let Some(data) = frame.data_ref()
-        {
-            this.bytes_out =
-                this.bytes_out.saturating_add(u64::try_from(data.remaining()).unwrap_or(u64::MAX));
+        match &frame {
+            Poll::Pending => {}
+            Poll::Ready(None) => this.ended = Some(Ended::Complete),
+            Poll::Ready(Some(Err(_))) => this.ended = Some(Ended::Broken),
+            Poll::Ready(Some(Ok(frame))) => {
+                this.ended = this.inner.is_end_stream().then_some(Ended::Complete);
+                if let (Some(data), Some(unsent)) = (frame.data_ref(), &mut this.unsent) {
+                    let more = u64::try_from(data.remaining()).unwrap_or(u64::MAX);
+                    unsent.bytes_out = unsent.bytes_out.saturating_add(more);
+                }
+            }
         }
         frame
     }

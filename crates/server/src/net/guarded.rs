@@ -148,6 +148,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         let flushed = Pin::new(&mut this.inner).poll_flush(cx);
+        // hyper flushes when it has written everything that it was given.
+        if matches!(flushed, Poll::Ready(Ok(()))) {
+            this.activity.flushed();
+        }
         this.wrote(cx, flushed, |()| 0)
     }
 

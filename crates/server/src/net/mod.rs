@@ -17,7 +17,7 @@ pub mod tls;
 mod well_formed;
 
 pub use accept::{Acceptor, Bound, bind};
-pub use body::Finished;
+pub use body::{Ended, Finished};
 pub use connection::{Answering, Peer, Settings as ConnectionSettings};
 pub use lanes::Lanes;
 pub use limits::LEAST_RATE;

@@ -4,6 +4,7 @@ mod admin;
 mod client;
 mod configuration;
 mod few_descriptors;
+mod front_door;
 mod lifecycle;
 mod logs;
 mod malformed;

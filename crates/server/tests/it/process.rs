@@ -13,6 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(40);
 pub struct Server {
     child: Child,
     addresses: HashMap<String, (String, SocketAddr)>,
+    connection_string: String,
 }
 
 pub fn command(location: &Path) -> Command {
@@ -42,9 +43,14 @@ impl Server {
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
         let output = child.stdout.take().expect("piped");
         let mut addresses = HashMap::new();
+        let mut connection_string = String::new();
         for line in BufReader::new(output).lines().map_while(Result::ok) {
             if line == "lazuli: ready" {
-                return Self { child, addresses };
+                return Self { child, addresses, connection_string };
+            }
+            if let Some(text) = line.strip_prefix("lazuli: connection string ") {
+                text.clone_into(&mut connection_string);
+                continue;
             }
             let (name, url) = line
                 .strip_prefix("lazuli: ")
@@ -55,6 +61,11 @@ impl Server {
         }
         let ended = child.wait_with_output().expect("a child");
         panic!("did not start: {}", String::from_utf8_lossy(&ended.stderr));
+    }
+
+    /// As it was announced.
+    pub fn connection_string(&self) -> &str {
+        &self.connection_string
     }
 
     pub fn listeners(&self) -> Vec<&str> {

@@ -2,9 +2,8 @@
 
 use lazuli_model::access::ContainerAccess;
 
-use crate::Services;
 use crate::fault::Answer;
-use crate::store;
+use crate::{Context, Services};
 
 /// None when there is no such container.
 pub async fn container_access(
@@ -12,8 +11,9 @@ pub async fn container_access(
     account: &str,
     name: &str,
 ) -> Answer<Option<ContainerAccess>> {
-    let reader = services.engine().reader().await?;
-    let container = store::find_container(&reader, account, name).await?;
-    Ok(container
-        .map(|container| ContainerAccess { public: container.public_access, policies: container.policies }))
+    let view = services.view(&Context::reading(account)).await?;
+    Ok(view.container(name).await?.record().map(|container| ContainerAccess {
+        public: container.public_access,
+        policies: container.policies.clone(),
+    }))
 }

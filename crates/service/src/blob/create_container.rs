@@ -1,17 +1,16 @@
 //! Create Container.
 
-use lazuli_engine::Plan;
 use lazuli_model::access::PublicAccess;
-use lazuli_model::admission::{Kind, Preconditions, admit};
-use lazuli_model::error::ErrorCode;
+use lazuli_model::admission::Preconditions;
 use lazuli_model::metadata::Metadata;
-use lazuli_model::{ETag, Op, Timestamp};
+use lazuli_model::operation::policy;
+use lazuli_model::{ETag, Timestamp};
 
 use super::Stamped;
-use crate::fault::{Answer, Fault};
+use crate::fault::Answer;
 use crate::key::Generation;
 use crate::record::container::ContainerRecord;
-use crate::{Context, Services, store};
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct CreateContainer {
@@ -24,30 +23,12 @@ pub struct CreateContainer {
 
 impl CreateContainer {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stamped> {
-        let input = &self;
+        let (input, given) = (&self, &Preconditions::default());
         services
-            .engine()
-            .run(services.deadline(), |reader| async move {
-                let now = store::now(&reader);
-                let found = store::find_container(&reader, &context.account, &input.container).await?;
-                if found.is_some() {
-                    return Err(ErrorCode::ContainerAlreadyExists.into());
-                }
-                let row = Op::CreateContainer.row();
-                let given = Preconditions::default();
-                let admitted = admit::<ContainerRecord>(
-                    &row.policy,
-                    &given,
-                    Kind::Container,
-                    None,
-                    now,
-                    context.version,
-                )?;
-                let record = input.record(now);
-                let mut plan = Plan::new(Stamped { etag: ETag(now.0), last_modified: now });
-                let (_, permit) = admitted.into_parts();
-                store::put_container(&mut plan, &context.account, &input.container, record, permit);
-                Ok::<_, Fault>(plan)
+            .commit(context, |unit| async move {
+                let found = unit.container(&input.container).await?;
+                let admitted = found.admit(policy::CreateContainer, given)?;
+                Ok(admitted.create(input.record(unit.now()))?)
             })
             .await
     }

@@ -1,12 +1,10 @@
 //! Delete Container: one commit ends the generation; what it held is swept later.
 
-use lazuli_engine::{Plan, Value};
-use lazuli_model::Op;
-use lazuli_model::admission::{Kind, Preconditions, admit};
-use lazuli_model::error::ErrorCode;
+use lazuli_model::admission::Preconditions;
+use lazuli_model::operation::policy;
 
-use crate::fault::{Answer, Fault};
-use crate::{Context, Services, key, store};
+use crate::fault::Answer;
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct DeleteContainer {
@@ -18,20 +16,11 @@ impl DeleteContainer {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<()> {
         let input = &self;
         services
-            .engine()
             .giving_back()
-            .run(services.deadline(), |reader| async move {
-                let now = store::now(&reader);
-                let found = store::find_container(&reader, &context.account, &input.container).await?;
-                let row = Op::DeleteContainer.row();
-                let admitted =
-                    admit(&row.policy, &input.preconditions, Kind::Container, found, now, context.version)?;
-                let (record, permit) = admitted.into_parts();
-                let record = record.ok_or(ErrorCode::ContainerNotFound)?;
-                let mut plan = Plan::new(());
-                store::delete_container(&mut plan, &context.account, &input.container, permit);
-                plan.put(key::dead_generation(record.generation), Value::new());
-                Ok::<_, Fault>(plan)
+            .commit(context, |unit| async move {
+                let found = unit.container(&input.container).await?;
+                found.admit(policy::DeleteContainer, &input.preconditions)?.present()?.delete();
+                Ok(())
             })
             .await
     }

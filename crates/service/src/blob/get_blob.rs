@@ -1,10 +1,8 @@
 //! Get Blob, Get Blob Properties, Get Blob Metadata: a blob or a snapshot, read at one moment.
 
-use lazuli_engine::Reader;
-use lazuli_model::admission::{Kind, Preconditions, admit};
+use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::CustomerKey;
-use lazuli_model::error::ErrorCode;
-use lazuli_model::operation::Row;
+use lazuli_model::operation::Judged;
 use lazuli_model::range::ByteRange;
 use lazuli_model::time::Timestamp;
 
@@ -13,7 +11,8 @@ use super::write::{check_customer_key, refuse_archived};
 use crate::download::Download;
 use crate::fault::Answer;
 use crate::record::blob::BlobRecord;
-use crate::{Context, Services, store};
+use crate::store::View;
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct GetBlobProperties {
@@ -32,23 +31,16 @@ pub struct Found {
 }
 
 impl GetBlobProperties {
-    pub async fn execute(self, services: &Services, context: &Context, row: &'static Row) -> Answer<Found> {
-        let reader = services.engine().reader().await?;
-        self.find(&reader, context, row).await
+    pub async fn execute(self, services: &Services, context: &Context, op: impl Judged) -> Answer<Found> {
+        let view = services.view(context).await?;
+        self.find(&view, op).await
     }
 
-    async fn find(&self, reader: &Reader, context: &Context, row: &'static Row) -> Answer<Found> {
-        let now = store::now(reader);
-        let container = store::container(reader, &context.account, &self.at.container).await?;
-        let generation = container.generation;
-        let found = match self.snapshot {
-            Some(snapshot) => store::find_snapshot(reader, generation, &self.at.blob, snapshot).await?,
-            None => store::find_blob(reader, generation, &self.at.blob).await?,
-        };
-        let admitted = admit(&row.policy, &self.preconditions, Kind::Blob, found, now, context.version)?;
-        let blob = admitted.into_record().ok_or(ErrorCode::BlobNotFound)?;
+    async fn find(&self, view: &View, op: impl Judged) -> Answer<Found> {
+        let found = view.committed_blob(&self.at, self.snapshot).await?;
+        let blob = found.admit(op, &self.preconditions)?.into_record()?;
         check_customer_key(&blob, self.customer_key.as_ref())?;
-        Ok(Found { blob, now, snapshot: self.snapshot })
+        Ok(Found { blob, now: view.now(), snapshot: self.snapshot })
     }
 }
 
@@ -65,11 +57,11 @@ impl GetBlob {
         self,
         services: &Services,
         context: &Context,
-        row: &'static Row,
+        op: impl Judged,
     ) -> Answer<(Found, Result<(std::ops::Range<u64>, Download), lazuli_model::Failure>)> {
         let active = services.readers().enter();
-        let reader = services.engine().reader().await?;
-        let found = self.properties.find(&reader, context, row).await?;
+        let view = services.view(context).await?;
+        let found = self.properties.find(&view, op).await?;
         refuse_archived(&found.blob)?;
         let length = found.blob.length();
         let range = match self.range.map_or(Ok(0..length), |range| range.resolve(length)) {
@@ -77,7 +69,7 @@ impl GetBlob {
             Err(failure) => return Ok((found, Err(failure))),
         };
         let content = &found.blob.content;
-        let download = Download::open(services, active, &reader, content, range.clone()).await?;
+        let download = Download::open(services, active, &view, content, range.clone()).await?;
         Ok((found, Ok((range, download))))
     }
 }

@@ -1,19 +1,13 @@
 //! Get Block List.
 
-use lazuli_engine::{Reader, Scan};
-use lazuli_model::Op;
-use lazuli_model::admission::{Kind, Preconditions, admit};
-use lazuli_model::error::ErrorCode;
+use lazuli_model::admission::Preconditions;
+use lazuli_model::operation::policy;
 use lazuli_model::time::Timestamp;
 
-use super::{BlobAddress, Place, Stamped};
+use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
-use crate::key::{self, ContentId};
-use crate::record::Record;
-use crate::record::block::BlockRecord;
-use crate::record::content::{Content, Shape};
-use crate::record::existing::Existing;
-use crate::{Context, Services, manifest, store};
+use crate::store::{CommittedBlocks, Stage, View};
+use crate::{Context, Services};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockListKind {
@@ -35,52 +29,39 @@ pub struct GetBlockList {
 
 /// The lists as one snapshot shows them. They may be long, so they are shown block by block.
 pub struct BlockLists {
-    reader: Reader,
+    view: View,
     kind: BlockListKind,
     /// Of the committed blob, when there is one.
     pub committed_blob: Option<(Stamped, u64)>,
-    committed: Option<Content>,
-    stage: Option<ContentId>,
+    committed: Option<CommittedBlocks>,
+    stage: Option<Stage>,
 }
 
 impl GetBlockList {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<BlockLists> {
-        let reader = services.engine().reader().await?;
-        let now = store::now(&reader);
-        let mut place = Place::find(&reader, &context.account, &self.at).await?;
-        let generation = place.generation();
-        if let Some(snapshot) = self.snapshot {
-            let found = store::find_snapshot(&reader, generation, &self.at.blob, snapshot).await?;
-            place.existing = found.map(|blob| Existing::Blob(Box::new(blob)));
-        }
-        let row = Op::GetBlockList.row();
-        let admitted =
-            admit(&row.policy, &self.preconditions, Kind::Blob, place.existing, now, context.version)?;
-        let existing = admitted.into_record().ok_or(ErrorCode::BlobNotFound)?;
-        let (mut committed_blob, mut committed) = (None, None);
-        if let Existing::Blob(blob) = existing {
-            let stamped = Stamped { etag: blob.etag, last_modified: blob.last_modified };
-            committed_blob = Some((stamped, blob.length()));
-            committed = Some(blob.content)
-                .filter(|content| matches!(content.shape, Shape::Manifest { named: true, .. }));
-        }
-        let stage = match self.snapshot {
-            None if self.kind != BlockListKind::Committed => {
-                store::find_staged(&reader, generation, &self.at.blob).await?.map(|staged| staged.stage)
+        let Self { at, snapshot, preconditions: given, kind } = self;
+        let view = services.view(context).await?;
+        let blob = match snapshot {
+            Some(_) => {
+                let found = view.committed_blob(&at, snapshot).await?;
+                Some(found.admit(policy::GetBlockList, &given)?.into_record()?)
             }
+            None => view.blob(&at).await?.admit(policy::GetBlockList, &given)?.into_record()?.blob(),
+        };
+        let stage = match snapshot {
+            None if kind != BlockListKind::Committed => view.stage_of(&at).await?,
             _ => None,
         };
-        Ok(BlockLists { reader, kind: self.kind, committed_blob, committed, stage })
+        let committed = blob.as_ref().and_then(CommittedBlocks::of);
+        let committed_blob = blob.map(|blob| (blob.stamped(), blob.length()));
+        Ok(BlockLists { view, kind, committed_blob, committed, stage })
     }
 }
 
 impl BlockLists {
     /// Walking through them may take long enough to matter to others on the same thread.
     pub fn is_long(&self) -> bool {
-        let committed = match self.committed.as_ref().map(|content| &content.shape) {
-            Some(Shape::Manifest { blocks, .. }) => *blocks as usize,
-            _ => 0,
-        };
+        let committed = self.committed.as_ref().map_or(0, CommittedBlocks::count);
         self.stage.is_some() || self.shows_committed() && committed > SHORT
     }
 
@@ -93,32 +74,18 @@ impl BlockLists {
     }
 
     /// Shows the decoded id and the size of each committed block, in the order of the blob.
-    pub async fn committed(&self, mut show: impl FnMut(&[u8], u64) + Send) -> Answer<()> {
+    pub async fn committed(&self, show: impl FnMut(&[u8], u64) + Send) -> Answer<()> {
         match &self.committed {
-            Some(content) => {
-                manifest::each_block(&self.reader, content.id, |block| {
-                    show(&block.name, block.content.length)
-                })
-                .await
-            }
+            Some(blocks) => self.view.each_committed_block(blocks, show).await,
             None => Ok(()),
         }
     }
 
     /// The same for the uncommitted blocks, in the order of their ids.
-    pub async fn uncommitted(&self, mut show: impl FnMut(&[u8], u64) + Send) -> Answer<()> {
-        let Some(stage) = self.stage else { return Ok(()) };
-        let mut after = None;
-        loop {
-            let page = self.reader.scan(Scan { after, ..Scan::of(key::blocks(stage)) }).await?;
-            for (key, entry) in &page.items {
-                show(&key[key::BLOCK_ID_AT..], BlockRecord::decode(&entry.value)?.content.length);
-            }
-            after = page.items.last().map(|(key, _)| key.clone());
-            if !page.more {
-                return Ok(());
-            }
-            tokio::task::yield_now().await;
+    pub async fn uncommitted(&self, show: impl FnMut(&[u8], u64) + Send) -> Answer<()> {
+        match &self.stage {
+            Some(stage) => self.view.each_staged_block(stage, show).await,
+            None => Ok(()),
         }
     }
 }

@@ -1,13 +1,12 @@
 //! Get Container Properties, Get Container Metadata, Get Container ACL: one read of the record.
 
-use lazuli_model::admission::{Kind, Preconditions, admit};
-use lazuli_model::error::ErrorCode;
-use lazuli_model::operation::Row;
+use lazuli_model::admission::Preconditions;
+use lazuli_model::operation::Judged;
 use lazuli_model::time::Timestamp;
 
 use crate::fault::Answer;
 use crate::record::container::ContainerRecord;
-use crate::{Context, Services, store};
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct GetContainerProperties {
@@ -21,12 +20,10 @@ impl GetContainerProperties {
         self,
         services: &Services,
         context: &Context,
-        row: &Row,
+        op: impl Judged,
     ) -> Answer<(ContainerRecord, Timestamp)> {
-        let reader = services.engine().reader().await?;
-        let now = store::now(&reader);
-        let found = store::find_container(&reader, &context.account, &self.container).await?;
-        let admitted = admit(&row.policy, &self.preconditions, Kind::Container, found, now, context.version)?;
-        Ok((admitted.into_record().ok_or(ErrorCode::ContainerNotFound)?, now))
+        let view = services.view(context).await?;
+        let found = view.container(&self.container).await?;
+        Ok((found.admit(op, &self.preconditions)?.into_record()?, view.now()))
     }
 }

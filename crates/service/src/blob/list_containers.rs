@@ -4,9 +4,8 @@ use lazuli_model::time::Timestamp;
 
 use crate::fault::Answer;
 use crate::record::container::ContainerRecord;
-use crate::shared::by_name::ByName;
 use crate::shared::marker::Position;
-use crate::{Context, Services, key, store};
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct ListContainers {
@@ -27,15 +26,8 @@ pub struct ContainerList {
 
 impl ListContainers {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<ContainerList> {
-        let reader = services.engine().reader().await?;
-        let listing = ByName {
-            space: key::containers(&context.account),
-            prefix: &self.prefix,
-            marker: self.marker.as_ref(),
-            max_results: self.max_results,
-            max_bytes: self.max_bytes,
-        };
-        let (items, next) = listing.page(&reader).await?;
-        Ok(ContainerList { items, next, now: store::now(&reader) })
+        let view = services.view(context).await?;
+        let (items, next) = view.containers(&self).await?;
+        Ok(ContainerList { items, next, now: view.now() })
     }
 }

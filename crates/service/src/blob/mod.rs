@@ -1,7 +1,6 @@
 //! The Blob service, one file an operation.
 
 mod access;
-mod block_list_plan;
 mod create_container;
 mod delete_blob;
 mod delete_container;
@@ -48,14 +47,8 @@ pub use write::Digests;
 pub use crate::record::blob::BlobRecord;
 pub use crate::record::container::ContainerRecord;
 
-use lazuli_engine::Reader;
 use lazuli_model::etag::ETag;
 use lazuli_model::time::Timestamp;
-
-use crate::fault::Answer;
-use crate::key::Generation;
-use crate::record::existing::Existing;
-use crate::store;
 
 /// Which blob an operation is about.
 #[derive(Clone, Debug)]
@@ -69,26 +62,4 @@ pub struct BlobAddress {
 pub struct Stamped {
     pub etag: ETag,
     pub last_modified: Timestamp,
-}
-
-/// The container of a blob and what the blob's name stands for, at one snapshot.
-pub(crate) struct Place {
-    pub container: ContainerRecord,
-    pub existing: Option<Existing>,
-}
-
-impl Place {
-    pub async fn find(reader: &Reader, account: &str, at: &BlobAddress) -> Answer<Self> {
-        let container = store::container(reader, account, &at.container).await?;
-        let generation = container.generation;
-        let existing = match store::find_blob(reader, generation, &at.blob).await? {
-            Some(blob) => Some(Existing::Blob(Box::new(blob))),
-            None => store::find_staged(reader, generation, &at.blob).await?.map(Existing::Staged),
-        };
-        Ok(Self { container, existing })
-    }
-
-    pub fn generation(&self) -> Generation {
-        self.container.generation
-    }
 }

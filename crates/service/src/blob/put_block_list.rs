@@ -5,19 +5,18 @@
 
 use std::sync::Arc;
 
-use lazuli_engine::Plan;
-use lazuli_model::Op;
-use lazuli_model::admission::{Kind, Preconditions, admit};
+use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::BlobType;
 use lazuli_model::error::ErrorCode;
+use lazuli_model::operation::policy;
 
-use super::block_list_plan::BlockListPlan;
-use super::put_blob::{BlobProperties, replace};
-use super::write::{admit_early, check_key_of_blocks, refuse_archived};
-use super::{BlobAddress, Place, Stamped};
-use crate::fault::{Answer, Fault};
+use super::put_blob::BlobProperties;
+use super::write::{check_key_of_blocks, refuse_archived};
+use super::{BlobAddress, Stamped};
+use crate::fault::Answer;
 use crate::record::existing::Existing;
-use crate::{Context, Services, key, store};
+use crate::store::{BlockListPlan, Bytes};
+use crate::{Context, Services};
 
 /// Where a listed block is to be looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,74 +34,54 @@ pub struct PutBlockList {
     pub blocks: Vec<(BlockSource, Vec<u8>)>,
 }
 
+/// So often a list is planned anew when what it was planned on has changed.
+const TRIES: usize = 20;
 /// A list with more mentions than this is a long one.
 const LONG: usize = 500;
 
 impl PutBlockList {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stamped> {
         let Self { at, preconditions, properties, blocks } = self;
-        let row = Op::PutBlockList.row();
-        admit_early(services, context, row, &at, &preconditions).await?;
+        services.view(context).await?.blob(&at).await?.judge(policy::PutBlockList, &preconditions)?;
         // Some long lists at a time: each takes megabytes while it is put together.
         let is_long = blocks.len() > LONG;
         let blocks = Arc::new(blocks);
         let _turn = if is_long { Some(services.long_lists().take().await?) } else { None };
         // A long manifest is written ahead from what one snapshot shows; the commit checks that nothing moved.
-        let mut tries = 0;
-        loop {
+        for _ in 0..TRIES {
             let mut planned = {
-                let (engine, context) = (services.engine().clone(), context.clone());
+                let (over, context) = (services.clone(), context.clone());
                 let (at, blocks) = (at.clone(), Arc::clone(&blocks));
                 let making = async move {
-                    let reader = engine.reader().await?;
-                    BlockListPlan::make(&reader, &context, &at, &blocks).await
+                    let view = over.view(&context).await?;
+                    BlockListPlan::make(&view, &at, &blocks).await
                 };
                 match is_long {
                     true => services.aside(making).await??,
                     false => making.await?,
                 }
             };
-            planned.manifest.write_ahead(services).await?;
+            planned.write_ahead(services).await?;
             let (at, given, properties, list) = (&at, &preconditions, &properties, &planned);
             let done = services
-                .engine()
-                .run(services.deadline(), |reader| async move {
-                    let now = store::now(&reader);
-                    let place = Place::find(&reader, &context.account, at).await?;
-                    let generation = place.generation();
-                    let staged = store::find_staged(&reader, generation, &at.blob).await?;
-                    let admitted =
-                        admit(&row.policy, given, Kind::Blob, place.existing, now, context.version)?;
-                    let (existing, permit) = admitted.into_parts();
-                    if let Some(Existing::Blob(old)) = &existing {
+                .commit(context, |unit| async move {
+                    let admitted = unit.blob(at).await?.admit(policy::PutBlockList, given)?;
+                    if let Some(Existing::Blob(old)) = admitted.record() {
                         refuse_archived(old)?;
                         check_key_of_blocks(old, properties.customer_key.as_ref())?;
                     }
-                    if !list.still_holds(&reader, generation, &at.blob).await? {
-                        return Ok(Plan::new(None));
+                    if !admitted.still_holds(list).await? {
+                        return Ok(None);
                     }
-                    let body = list.manifest.content.clone();
-                    let record = replace(existing.as_ref(), BlobType::Block, body, properties, now);
-                    let stamped = Stamped { etag: record.etag, last_modified: record.last_modified };
-                    let mut plan = Plan::new(Some(stamped));
-                    if staged.is_some() {
-                        plan.delete(key::staged(generation, &at.blob));
-                    }
-                    list.settle(&reader, &mut plan).await?;
-                    list.manifest.publish(&reader, &mut plan).await?;
-                    store::put_blob(&mut plan, generation, &at.blob, record, permit);
-                    Ok::<_, Fault>(plan)
+                    admitted.replace(BlobType::Block, properties, Bytes::Listed(list)).await.map(Some)
                 })
                 .await?;
-            match done {
-                Some(stamped) => {
-                    planned.manifest.settle();
-                    return Ok(stamped);
-                }
-                None if tries == 20 => return Err(ErrorCode::ServerBusy.into()),
-                None => tries += 1,
+            if let Some(stamped) = done {
+                planned.settle();
+                return Ok(stamped);
             }
         }
+        Err(ErrorCode::ServerBusy.into())
     }
 }
 

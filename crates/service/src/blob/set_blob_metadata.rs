@@ -1,11 +1,11 @@
 //! Set Blob Metadata: the whole set is replaced.
 
-use lazuli_model::Op;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::CustomerKey;
 use lazuli_model::metadata::Metadata;
+use lazuli_model::operation::policy;
 
-use super::write::{change_blob, check_customer_key};
+use super::write::check_customer_key;
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
 use crate::{Context, Services};
@@ -20,14 +20,15 @@ pub struct SetBlobMetadata {
 
 impl SetBlobMetadata {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stamped> {
-        let row = Op::SetBlobMetadata.row();
-        let record = change_blob(services, context, row, &self.at, &self.preconditions, |record, now| {
-            check_customer_key(record, self.customer_key.as_ref())?;
-            record.metadata.clone_from(&self.metadata);
-            record.touch(now);
-            Ok(())
-        })
-        .await?;
-        Ok(Stamped { etag: record.etag, last_modified: record.last_modified })
+        let input = &self;
+        services
+            .commit(context, |unit| async move {
+                let found = unit.blob(&input.at).await?;
+                let mut blob = found.admit(policy::SetBlobMetadata, &input.preconditions)?.committed()?;
+                check_customer_key(&blob, input.customer_key.as_ref())?;
+                blob.metadata = input.metadata.clone();
+                Ok(blob.put().stamped())
+            })
+            .await
     }
 }

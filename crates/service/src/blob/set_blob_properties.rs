@@ -2,9 +2,8 @@
 
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::ContentHeaders;
-use lazuli_model::operation::Row;
+use lazuli_model::operation::policy;
 
-use super::write::change_blob;
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
 use crate::{Context, Services};
@@ -17,13 +16,15 @@ pub struct SetBlobProperties {
 }
 
 impl SetBlobProperties {
-    pub async fn execute(self, services: &Services, context: &Context, row: &'static Row) -> Answer<Stamped> {
-        let record = change_blob(services, context, row, &self.at, &self.preconditions, |record, now| {
-            record.headers.clone_from(&self.headers);
-            record.touch(now);
-            Ok(())
-        })
-        .await?;
-        Ok(Stamped { etag: record.etag, last_modified: record.last_modified })
+    pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stamped> {
+        let input = &self;
+        services
+            .commit(context, |unit| async move {
+                let found = unit.blob(&input.at).await?;
+                let mut blob = found.admit(policy::SetBlobProperties, &input.preconditions)?.committed()?;
+                blob.headers.clone_from(&input.headers);
+                Ok(blob.put().stamped())
+            })
+            .await
     }
 }

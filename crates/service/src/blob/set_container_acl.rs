@@ -1,11 +1,10 @@
 //! Set Container ACL: the public access level and the stored access policies, replaced together.
 
-use lazuli_model::Op;
 use lazuli_model::access::{AccessPolicy, PublicAccess};
 use lazuli_model::admission::Preconditions;
+use lazuli_model::operation::policy;
 
 use super::Stamped;
-use super::write::change_container;
 use crate::fault::Answer;
 use crate::{Context, Services};
 
@@ -19,12 +18,15 @@ pub struct SetContainerAcl {
 
 impl SetContainerAcl {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stamped> {
-        let row = Op::SetContainerAcl.row();
-        change_container(services, context, row, &self.container, &self.preconditions, |record, now| {
-            record.public_access = self.public_access;
-            record.policies.clone_from(&self.policies);
-            record.touch(now);
-        })
-        .await
+        let input = &self;
+        services
+            .commit(context, |unit| async move {
+                let found = unit.container(&input.container).await?;
+                let mut container = found.admit(policy::SetContainerAcl, &input.preconditions)?.present()?;
+                container.public_access = input.public_access;
+                container.policies.clone_from(&input.policies);
+                Ok(container.put())
+            })
+            .await
     }
 }

@@ -1,11 +1,10 @@
 //! Set Container Metadata.
 
-use lazuli_model::Op;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::metadata::Metadata;
+use lazuli_model::operation::policy;
 
 use super::Stamped;
-use super::write::change_container;
 use crate::fault::Answer;
 use crate::{Context, Services};
 
@@ -18,11 +17,15 @@ pub struct SetContainerMetadata {
 
 impl SetContainerMetadata {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stamped> {
-        let row = Op::SetContainerMetadata.row();
-        change_container(services, context, row, &self.container, &self.preconditions, |record, now| {
-            record.metadata.clone_from(&self.metadata);
-            record.touch(now);
-        })
-        .await
+        let input = &self;
+        services
+            .commit(context, |unit| async move {
+                let found = unit.container(&input.container).await?;
+                let mut container =
+                    found.admit(policy::SetContainerMetadata, &input.preconditions)?.present()?;
+                container.metadata = input.metadata.clone();
+                Ok(container.put())
+            })
+            .await
     }
 }

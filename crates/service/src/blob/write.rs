@@ -2,19 +2,11 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use lazuli_engine::Plan;
-use lazuli_model::admission::{Kind, Preconditions, admit};
 use lazuli_model::blob::{CustomerKey, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::Row;
-use lazuli_model::time::Timestamp;
 
-use super::{BlobAddress, Place, Stamped};
-use crate::fault::{Answer, Fault};
 use crate::record::blob::BlobRecord;
-use crate::record::container::ContainerRecord;
 use crate::upload::Uploaded;
-use crate::{Context, Services, store};
 
 /// What the sender says its bytes hash to.
 #[derive(Clone, Debug, Default)]
@@ -52,80 +44,6 @@ impl Digests {
         }
         Ok(())
     }
-}
-
-/// A change of a container's own record under its conditions.
-pub async fn change_container<F>(
-    services: &Services,
-    context: &Context,
-    row: &'static Row,
-    name: &str,
-    given: &Preconditions,
-    change: F,
-) -> Answer<Stamped>
-where
-    F: Fn(&mut ContainerRecord, Timestamp) + Send + Sync,
-{
-    let change = &change;
-    services
-        .engine()
-        .run(services.deadline(), |reader| async move {
-            let now = store::now(&reader);
-            let found = store::find_container(&reader, &context.account, name).await?;
-            let admitted = admit(&row.policy, given, Kind::Container, found, now, context.version)?;
-            let (record, permit) = admitted.into_parts();
-            let mut record = record.ok_or(ErrorCode::ContainerNotFound)?;
-            change(&mut record, now);
-            let mut plan = Plan::new(Stamped { etag: record.etag, last_modified: record.last_modified });
-            store::put_container(&mut plan, &context.account, name, record, permit);
-            Ok::<_, Fault>(plan)
-        })
-        .await
-}
-
-/// A change of a committed blob's record under its conditions, its content untouched.
-pub async fn change_blob<F>(
-    services: &Services,
-    context: &Context,
-    row: &'static Row,
-    at: &BlobAddress,
-    given: &Preconditions,
-    change: F,
-) -> Answer<BlobRecord>
-where
-    F: Fn(&mut BlobRecord, Timestamp) -> Result<(), Failure> + Send + Sync,
-{
-    let change = &change;
-    services
-        .engine()
-        .run(services.deadline(), |reader| async move {
-            let now = store::now(&reader);
-            let place = Place::find(&reader, &context.account, at).await?;
-            let generation = place.generation();
-            let admitted = admit(&row.policy, given, Kind::Blob, place.existing, now, context.version)?;
-            let (existing, permit) = admitted.into_parts();
-            let mut record = existing.and_then(|existing| existing.blob()).ok_or(ErrorCode::BlobNotFound)?;
-            change(&mut record, now)?;
-            let mut plan = Plan::new(record.clone());
-            store::put_blob(&mut plan, generation, &at.blob, record, permit);
-            Ok::<_, Fault>(plan)
-        })
-        .await
-}
-
-/// The courtesy run of admission: refuses before a large body is read what would be refused after it.
-pub async fn admit_early(
-    services: &Services,
-    context: &Context,
-    row: &'static Row,
-    at: &BlobAddress,
-    given: &Preconditions,
-) -> Answer<()> {
-    let reader = services.engine().reader().await?;
-    let now = store::now(&reader);
-    let place = Place::find(&reader, &context.account, at).await?;
-    admit(&row.policy, given, Kind::Blob, place.existing, now, context.version)?;
-    Ok(())
 }
 
 /// Bytes of an archived blob can be neither read nor changed.

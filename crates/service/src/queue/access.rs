@@ -2,13 +2,12 @@
 
 use lazuli_model::access::{ContainerAccess, PublicAccess};
 
-use super::stored;
-use crate::Services;
 use crate::fault::Answer;
+use crate::{Context, Services};
 
 /// None when there is no such queue.
 pub async fn queue_access(services: &Services, account: &str, name: &str) -> Answer<Option<ContainerAccess>> {
-    let reader = services.engine().reader().await?;
-    let queue = stored::find_queue(&reader, account, name).await?;
-    Ok(queue.map(|queue| ContainerAccess { public: PublicAccess::Private, policies: queue.policies }))
+    let found = services.view(&Context::reading(account)).await?.queue(name).await?;
+    let policies = found.record().map(|queue| queue.policies.clone());
+    Ok(policies.map(|policies| ContainerAccess { public: PublicAccess::Private, policies }))
 }

@@ -1,14 +1,10 @@
 //! Create Queue.
 
-use lazuli_engine::Plan;
-use lazuli_model::error::ErrorCode;
 use lazuli_model::metadata::Metadata;
+use lazuli_model::operation::policy;
 
-use super::stored;
 use crate::fault::{Answer, Fault};
-use crate::key::Generation;
-use crate::record::queue::QueueRecord;
-use crate::{Context, Services, store};
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct CreateQueue {
@@ -26,27 +22,12 @@ pub enum QueueCreated {
 impl CreateQueue {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<QueueCreated> {
         let input = &self;
-        services
-            .engine()
-            .run(services.deadline(), |reader| async move {
-                let found = stored::find_queue(&reader, &context.account, &input.queue).await?;
-                if let Some(queue) = found {
-                    if queue.metadata.same_as(&input.metadata) {
-                        return Ok(Plan::new(QueueCreated::Already));
-                    }
-                    return Err(ErrorCode::QueueAlreadyExists.into());
-                }
-                let now = store::now(&reader);
-                let fields = QueueRecord {
-                    messages: Generation::new(now.0, rand::random()),
-                    created: now,
-                    metadata: input.metadata.clone(),
-                    policies: Vec::new(),
-                };
-                let mut plan = Plan::new(QueueCreated::New);
-                stored::put_queue(&mut plan, &context.account, &input.queue, &fields);
-                Ok::<_, Fault>(plan)
+        let is_new = services
+            .commit(context, |unit| async move {
+                let admitted = unit.queue(&input.queue).await?.admit(policy::CreateQueue, &())?;
+                Ok::<_, Fault>(admitted.create(&input.metadata)?)
             })
-            .await
+            .await?;
+        Ok(if is_new { QueueCreated::New } else { QueueCreated::Already })
     }
 }

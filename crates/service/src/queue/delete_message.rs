@@ -1,15 +1,15 @@
 //! Delete Message.
 
-use lazuli_engine::Plan;
-use lazuli_model::admission::queue::{PopReceipt, admit_message};
+use lazuli_model::admission::queue::PopReceipt;
 use lazuli_model::error::ErrorCode;
+use lazuli_model::operation::policy;
 use uuid::Uuid;
 
 use super::hand::Hand;
-use super::{Done, open, stored, to_the_end};
-use crate::fault::{Answer, Fault};
+use super::{Done, open, to_the_end};
+use crate::fault::Answer;
 use crate::record::queue::MessageRecord;
-use crate::{Context, Services, store};
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct DeleteMessage {
@@ -47,19 +47,14 @@ impl DeleteMessage {
     ) -> Answer<Done<MessageRecord>> {
         let id = self.message.ok_or(ErrorCode::MessageNotFound)?;
         services
-            .engine()
-            .run(services.deadline(), |reader| async move {
-                let queue = stored::queue(&reader, &context.account, &self.queue).await?;
+            .commit(context, |unit| async move {
+                let queue = unit.queue(&self.queue).await?.admit(policy::DeleteMessage, &())?.present()?;
                 if queue.messages != hand.messages() {
-                    return Ok(Plan::new(Done::Moved));
+                    return Ok(Done::Moved);
                 }
-                let found = stored::find_message(&reader, queue.messages, id.as_u128()).await?;
-                let admitted = admit_message(self.receipt, found, store::now(&reader))?;
-                let message = admitted.into_record().ok_or(ErrorCode::MessageNotFound)?;
-                let mut plan = Plan::new(Done::Moved);
-                stored::delete_message(&mut plan, queue.messages, &message);
-                plan.output = Done::Done(message);
-                Ok::<_, Fault>(plan)
+                let found = queue.message(id).await?;
+                let message = found.admit(policy::DeleteMessage, &self.receipt)?.present()?;
+                Ok(Done::Done(message.delete()))
             })
             .await
     }

@@ -3,11 +3,11 @@
 use lazuli_engine::{Plan, Scan};
 
 use super::hand::read_slot;
-use super::stored;
 use crate::fault::{Answer, Fault};
 use crate::key::{self, Generation};
 use crate::record::Record;
-use crate::record::queue::{MessageFields, QueueRecord, Slot};
+use crate::record::queue::{MessageFields, MessageRecord, QueueRecord, Slot};
+use crate::store::queue::message;
 use crate::{Services, store};
 
 /// Behind whoever met them: a failure leaves them to the next who does.
@@ -35,11 +35,11 @@ async fn delete_some(services: &Services, messages: Generation, slots: &[Slot]) 
             let now = store::now(&reader);
             let mut plan = Plan::new(());
             for slot in slots {
-                let found = stored::find_message(&reader, messages, slot.id).await?;
-                if let Some(message) = found
-                    && message.is_expired(now)
+                let found = message::find(&reader, messages, slot.id).await?;
+                if let Some(found) = found
+                    && found.is_expired(now)
                 {
-                    stored::delete_message(&mut plan, messages, &message);
+                    message::delete(&mut plan, messages, &found);
                 }
             }
             Ok::<_, Fault>(plan)
@@ -92,9 +92,9 @@ pub(crate) async fn sweep(services: &Services, messages: Generation) -> Answer<b
             let page = reader.scan(scan).await?;
             let mut plan = Plan::new(page.more);
             for (key, entry) in page.items {
-                let Some(id) = stored::message_id(&key) else { continue };
-                let message = stored::message(id, MessageFields::decode(&entry.value)?);
-                stored::delete_message(&mut plan, messages, &message);
+                let Some(id) = message::message_id(&key) else { continue };
+                let found = MessageRecord { id, fields: MessageFields::decode(&entry.value)? };
+                message::delete(&mut plan, messages, &found);
             }
             Ok::<_, Fault>(plan)
         })

@@ -1,13 +1,13 @@
 //! Get Messages: each goes to one consumer, who holds it until the time-out with the only valid receipt.
 
-use lazuli_engine::{Plan, Reader};
+use lazuli_model::operation::policy;
 use lazuli_model::time::Timestamp;
 
 use super::hand::Hand;
-use super::{Delivered, Done, open, stored, to_the_end};
-use crate::fault::{Answer, Fault};
+use super::{Delivered, Done, open, to_the_end};
+use crate::fault::Answer;
 use crate::record::queue::{MessageRecord, Slot};
-use crate::{Context, Services, store};
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct GetMessages {
@@ -84,37 +84,26 @@ impl GetMessages {
         slots: &[Slot],
     ) -> Answer<Done<Got>> {
         services
-            .engine()
-            .run(services.deadline(), |reader| async move {
-                let queue = stored::queue(&reader, &context.account, &self.queue).await?;
+            .commit(context, |unit| async move {
+                let queue = unit.queue(&self.queue).await?.admit(policy::GetMessages, &())?.present()?;
                 if queue.messages != hand.messages() {
-                    return Ok(Plan::new(Done::Moved));
+                    return Ok(Done::Moved);
                 }
-                self.plan(&reader, hand, slots).await
+                let mut got = Got { messages: Vec::with_capacity(slots.len()), some_missing: false };
+                for slot in slots {
+                    let Some(mut message) = queue.take(slot).await? else {
+                        got.some_missing = true;
+                        continue;
+                    };
+                    self.dequeue(&mut message, hand, unit.now());
+                    let text = message.text().await?;
+                    let message = message.put();
+                    let delivered = Delivered::new(&message, text);
+                    got.messages.push((message, delivered));
+                }
+                Ok(Done::Done(got))
             })
             .await
-    }
-
-    async fn plan(&self, reader: &Reader, hand: &Hand, slots: &[Slot]) -> Result<Plan<Done<Got>>, Fault> {
-        let now = store::now(reader);
-        let mut plan = Plan::new(Done::Moved);
-        let mut got = Got { messages: Vec::with_capacity(slots.len()), some_missing: false };
-        for slot in slots {
-            let found = stored::find_message(reader, hand.messages(), slot.id).await?;
-            let is_there = |message: &MessageRecord| message.slot() == *slot && !message.is_expired(now);
-            let Some(mut message) = found.filter(is_there) else {
-                got.some_missing = true;
-                continue;
-            };
-            stored::leave_slot(&mut plan, hand.messages(), &message);
-            self.dequeue(&mut message, hand, now);
-            stored::put_message(&mut plan, hand.messages(), &message);
-            let text = stored::read_text(reader, &message.fields.text).await?;
-            let delivered = Delivered::new(&message, text);
-            got.messages.push((message, delivered));
-        }
-        plan.output = Done::Done(got);
-        Ok(plan)
     }
 
     fn dequeue(&self, message: &mut MessageRecord, hand: &Hand, now: Timestamp) {

@@ -1,10 +1,10 @@
 //! Get Queue Metadata and Get Queue ACL.
 
 use lazuli_model::access::AccessPolicy;
-
 use lazuli_model::metadata::Metadata;
+use lazuli_model::operation::policy;
 
-use super::{open, stored};
+use super::open;
 use crate::fault::Answer;
 use crate::{Context, Services};
 
@@ -23,8 +23,8 @@ pub struct QueueMetadata {
 impl GetQueueMetadata {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<QueueMetadata> {
         let opened = open(services, context, &self.queue).await?;
-        let reader = services.engine().reader().await?;
-        let queue = stored::queue(&reader, &context.account, &self.queue).await?;
+        let found = services.view(context).await?.queue(&self.queue).await?;
+        let queue = found.admit(policy::GetQueueMetadata, &())?.into_record()?;
         let message_count = opened.get()?.count(services.now());
         Ok(QueueMetadata { metadata: queue.metadata, message_count })
     }
@@ -37,7 +37,7 @@ pub struct GetQueueAcl {
 
 impl GetQueueAcl {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Vec<AccessPolicy>> {
-        let reader = services.engine().reader().await?;
-        Ok(stored::queue(&reader, &context.account, &self.queue).await?.policies)
+        let found = services.view(context).await?.queue(&self.queue).await?;
+        Ok(found.admit(policy::GetQueueAcl, &())?.into_record()?.policies)
     }
 }

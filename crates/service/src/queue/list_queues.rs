@@ -2,9 +2,8 @@
 
 use crate::fault::Answer;
 use crate::record::queue::QueueRecord;
-use crate::shared::by_name::ByName;
 use crate::shared::marker::Position;
-use crate::{Context, Services, key};
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct ListQueues {
@@ -23,15 +22,7 @@ pub struct QueueList {
 
 impl ListQueues {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<QueueList> {
-        let reader = services.engine().reader().await?;
-        let listing = ByName {
-            space: key::queues(&context.account),
-            prefix: &self.prefix,
-            marker: self.marker.as_ref(),
-            max_results: self.max_results,
-            max_bytes: self.max_bytes,
-        };
-        let (items, next) = listing.page(&reader).await?;
+        let (items, next) = services.view(context).await?.queues(&self).await?;
         Ok(QueueList { items, next })
     }
 }

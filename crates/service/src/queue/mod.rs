@@ -9,13 +9,12 @@ mod delete_queue;
 pub(crate) mod expiry;
 mod get_messages;
 mod get_queue_metadata;
-mod hand;
+pub(crate) mod hand;
 mod list_queues;
 mod peek_messages;
 mod put_message;
 mod set_queue_acl;
 mod set_queue_metadata;
-mod stored;
 mod to_the_end;
 mod update_message;
 mod window;
@@ -40,6 +39,7 @@ pub use crate::record::queue::QueueRecord;
 
 use hand::Opened;
 use lazuli_model::admission::queue::PopReceipt;
+use lazuli_model::error::ErrorCode;
 use lazuli_model::time::Timestamp;
 use to_the_end::to_the_end;
 use uuid::Uuid;
@@ -78,9 +78,9 @@ impl Delivered {
 
 /// The hand of a queue as it is now.
 async fn open(services: &Services, context: &Context, queue: &str) -> Answer<Opened> {
-    let reader = services.engine().reader().await?;
-    let fields = stored::queue(&reader, &context.account, queue).await?;
-    services.hands().open(services, fields.messages).await
+    let found = services.view(context).await?.queue(queue).await?;
+    let messages = found.record().ok_or(ErrorCode::QueueNotFound)?.messages;
+    services.hands().open(services, messages).await
 }
 
 /// How a change that was begun on one hand ends.

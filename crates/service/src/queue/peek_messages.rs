@@ -1,8 +1,8 @@
 //! Peek Messages: those that are visible, left as they are.
 
-use super::{Delivered, open, stored};
+use super::{Delivered, open};
 use crate::fault::Answer;
-use crate::{Context, Services, store};
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct PeekMessages {
@@ -16,17 +16,12 @@ impl PeekMessages {
         let hand = opened.get()?;
         loop {
             let slots = hand.first(services, self.count).await?;
-            let reader = services.engine().reader().await?;
-            let now = store::now(&reader);
+            let view = services.view(context).await?;
             let mut messages = Vec::with_capacity(slots.len());
             let mut some_missing = false;
             for slot in &slots {
-                let found = stored::find_message(&reader, hand.messages(), slot.id).await?;
-                match found.filter(|message| message.slot() == *slot && !message.is_expired(now)) {
-                    Some(message) => {
-                        let text = stored::read_text(&reader, &message.fields.text).await?;
-                        messages.push(Delivered::new(&message, text));
-                    }
+                match view.peek_message(hand.messages(), slot).await? {
+                    Some((message, text)) => messages.push(Delivered::new(&message, text)),
                     None => {
                         hand.vanished(slot);
                         some_missing = true;

@@ -1,12 +1,13 @@
 //! Put Message.
 
-use lazuli_engine::Plan;
+use lazuli_model::operation::policy;
 
 use super::hand::Hand;
-use super::{Delivered, Done, open, stored, to_the_end};
-use crate::fault::{Answer, Fault};
-use crate::record::queue::{MessageFields, MessageRecord};
-use crate::{Context, Services, store};
+use super::{Delivered, Done, open, to_the_end};
+use crate::fault::Answer;
+use crate::record::queue::MessageRecord;
+use crate::store::queue::NewMessage;
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct PutMessage {
@@ -42,26 +43,18 @@ impl PutMessage {
     async fn put(&self, services: &Services, context: &Context, hand: &Hand) -> Answer<Done<MessageRecord>> {
         let id = crate::fresh_uuid_of(services.now());
         services
-            .engine()
-            .run(services.deadline(), |reader| async move {
-                let queue = stored::queue(&reader, &context.account, &self.queue).await?;
+            .commit(context, |unit| async move {
+                let mut queue = unit.queue(&self.queue).await?.admit(policy::PutMessage, &())?.present()?;
                 if queue.messages != hand.messages() {
-                    return Ok(Plan::new(Done::Moved));
+                    return Ok(Done::Moved);
                 }
-                let now = store::now(&reader);
-                let mut plan = Plan::new(Done::Moved);
-                let fields = MessageFields {
-                    inserted: now.0,
-                    expires: self.time_to_live.map(|seconds| now.plus_seconds(i64::from(seconds)).0),
-                    visible: now.plus_seconds(i64::from(self.visibility_timeout)).0,
+                let now = unit.now();
+                let new = NewMessage {
+                    expires: self.time_to_live.map(|seconds| now.plus_seconds(i64::from(seconds))),
+                    visible: now.plus_seconds(i64::from(self.visibility_timeout)),
                     receipt: hand.next_receipt(now),
-                    dequeue_count: 0,
-                    text: stored::put_text(&mut plan, &self.text, now),
                 };
-                let message = stored::message(id, fields);
-                stored::put_message(&mut plan, queue.messages, &message);
-                plan.output = Done::Done(message);
-                Ok::<_, Fault>(plan)
+                Ok(Done::Done(queue.insert(id, new, &self.text)))
             })
             .await
     }

@@ -1,10 +1,9 @@
 //! Set Queue ACL.
 
-use lazuli_engine::Plan;
 use lazuli_model::access::AccessPolicy;
+use lazuli_model::operation::policy;
 
-use super::stored;
-use crate::fault::{Answer, Fault};
+use crate::fault::Answer;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
@@ -17,13 +16,11 @@ impl SetQueueAcl {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<()> {
         let input = &self;
         services
-            .engine()
-            .run(services.deadline(), |reader| async move {
-                let mut queue = stored::queue(&reader, &context.account, &input.queue).await?;
+            .commit(context, |unit| async move {
+                let mut queue = unit.queue(&input.queue).await?.admit(policy::SetQueueAcl, &())?.present()?;
                 queue.policies.clone_from(&input.policies);
-                let mut plan = Plan::new(());
-                stored::put_queue(&mut plan, &context.account, &input.queue, &queue);
-                Ok::<_, Fault>(plan)
+                queue.put();
+                Ok(())
             })
             .await
     }

@@ -1,10 +1,9 @@
 //! Set Queue Metadata: the new set takes the place of the old; the last writer wins.
 
-use lazuli_engine::Plan;
 use lazuli_model::metadata::Metadata;
+use lazuli_model::operation::policy;
 
-use super::stored;
-use crate::fault::{Answer, Fault};
+use crate::fault::Answer;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
@@ -17,13 +16,12 @@ impl SetQueueMetadata {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<()> {
         let input = &self;
         services
-            .engine()
-            .run(services.deadline(), |reader| async move {
-                let mut queue = stored::queue(&reader, &context.account, &input.queue).await?;
+            .commit(context, |unit| async move {
+                let found = unit.queue(&input.queue).await?;
+                let mut queue = found.admit(policy::SetQueueMetadata, &())?.present()?;
                 queue.metadata = input.metadata.clone();
-                let mut plan = Plan::new(());
-                stored::put_queue(&mut plan, &context.account, &input.queue, &queue);
-                Ok::<_, Fault>(plan)
+                queue.put();
+                Ok(())
             })
             .await
     }

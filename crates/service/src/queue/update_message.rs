@@ -1,16 +1,16 @@
 //! Update Message: its holder gives it a new time-out, and a new text if it wants.
 
-use lazuli_engine::Plan;
-use lazuli_model::admission::queue::{PopReceipt, admit_message};
+use lazuli_model::admission::queue::PopReceipt;
 use lazuli_model::error::ErrorCode;
+use lazuli_model::operation::policy;
 use lazuli_model::time::Timestamp;
 use uuid::Uuid;
 
 use super::hand::Hand;
-use super::{Done, open, stored, to_the_end};
-use crate::fault::{Answer, Fault};
+use super::{Done, open, to_the_end};
+use crate::fault::Answer;
 use crate::record::queue::{MessageRecord, Slot};
-use crate::{Context, Services, store};
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct UpdateMessage {
@@ -52,28 +52,20 @@ impl UpdateMessage {
     ) -> Answer<Done<(Slot, MessageRecord)>> {
         let id = self.message.ok_or(ErrorCode::MessageNotFound)?;
         services
-            .engine()
-            .run(services.deadline(), |reader| async move {
-                let queue = stored::queue(&reader, &context.account, &self.queue).await?;
+            .commit(context, |unit| async move {
+                let queue = unit.queue(&self.queue).await?.admit(policy::UpdateMessage, &())?.present()?;
                 if queue.messages != hand.messages() {
-                    return Ok(Plan::new(Done::Moved));
+                    return Ok(Done::Moved);
                 }
-                let now = store::now(&reader);
-                let found = stored::find_message(&reader, queue.messages, id.as_u128()).await?;
-                let admitted = admit_message(self.receipt, found, now)?;
-                let mut message = admitted.into_record().ok_or(ErrorCode::MessageNotFound)?;
-                let before = message.slot();
-                let mut plan = Plan::new(Done::Moved);
-                stored::leave_slot(&mut plan, queue.messages, &message);
+                let found = queue.message(id).await?;
+                let mut message = found.admit(policy::UpdateMessage, &self.receipt)?.present()?;
+                let (before, now) = (message.slot(), unit.now());
                 if let Some(text) = &self.text {
-                    stored::delete_text(&mut plan, &message.fields.text);
-                    message.fields.text = stored::put_text(&mut plan, text, now);
+                    message.set_text(text);
                 }
                 message.fields.visible = now.plus_seconds(i64::from(self.visibility_timeout)).0;
                 message.fields.receipt = hand.next_receipt(now).max(message.fields.receipt + 1);
-                stored::put_message(&mut plan, queue.messages, &message);
-                plan.output = Done::Done((before, message));
-                Ok::<_, Fault>(plan)
+                Ok(Done::Done((before, message.put())))
             })
             .await
     }

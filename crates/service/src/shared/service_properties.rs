@@ -1,14 +1,12 @@
 //! Get and Set Service Properties, for every service.
 
-use lazuli_engine::Plan;
 use lazuli_model::operation::Service;
 use lazuli_model::service_properties::{
     CorsRule, Logging, Metrics, RetentionPolicy, ServiceProperties, StaticWebsite,
 };
 
-use crate::fault::{Answer, Fault};
-use crate::record::Record;
-use crate::{Context, Services, key};
+use crate::fault::Answer;
+use crate::{Context, Services};
 
 /// The root elements that a request names; the others keep their settings.
 #[derive(Clone, Debug, Default)]
@@ -22,42 +20,23 @@ pub struct SetServiceProperties {
     pub default_service_version: Option<String>,
 }
 
-fn letter(service: Service) -> u8 {
-    match service {
-        Service::Blob | Service::Dfs => b'b',
-        Service::Queue => b'q',
-        Service::Table => b't',
-        Service::File => b'f',
-    }
-}
-
 pub async fn get_service_properties(
     services: &Services,
     account: &str,
     service: Service,
 ) -> Answer<ServiceProperties> {
-    let reader = services.engine().reader().await?;
-    match reader.peek(key::service_properties(account, letter(service))).await? {
-        Some(entry) => Ok(ServiceProperties::decode(&entry.value)?),
-        None => Ok(ServiceProperties::default()),
-    }
+    services.view(&Context::reading(account)).await?.service_properties(service).await
 }
 
 impl SetServiceProperties {
     pub async fn execute(self, services: &Services, context: &Context, service: Service) -> Answer<()> {
-        let key = key::service_properties(&context.account, letter(service));
-        let (input, key) = (&self, &key);
+        let input = &self;
         services
-            .engine()
-            .run(services.deadline(), |reader| async move {
-                let mut properties = match reader.get(key.clone()).await? {
-                    Some(entry) => ServiceProperties::decode(&entry.value)?,
-                    None => ServiceProperties::default(),
-                };
+            .commit(context, |mut unit| async move {
+                let mut properties = unit.service_properties(service).await?;
                 input.apply(&mut properties);
-                let mut plan = Plan::new(());
-                plan.put(key.clone(), properties.encode());
-                Ok::<_, Fault>(plan)
+                unit.put_service_properties(service, &properties);
+                Ok(())
             })
             .await
     }

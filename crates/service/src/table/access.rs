@@ -2,13 +2,12 @@
 
 use lazuli_model::access::{ContainerAccess, PublicAccess};
 
-use super::find;
-use crate::Services;
 use crate::fault::Answer;
+use crate::{Context, Services};
 
 /// None when there is no such table.
 pub async fn table_access(services: &Services, account: &str, name: &str) -> Answer<Option<ContainerAccess>> {
-    let reader = services.engine().reader().await?;
-    let table = find(&reader, account, name).await?;
-    Ok(table.map(|table| ContainerAccess { public: PublicAccess::Private, policies: table.policies }))
+    let found = services.view(&Context::reading(account)).await?.table(name).await?;
+    let policies = found.record().map(|table| table.policies.clone());
+    Ok(policies.map(|policies| ContainerAccess { public: PublicAccess::Private, policies }))
 }

@@ -1,15 +1,10 @@
 //! Create Table.
 
-use lazuli_engine::Plan;
-use lazuli_model::error::ErrorCode;
 use lazuli_model::name::validate_table;
+use lazuli_model::operation::policy;
 
-use super::find;
-use crate::fault::{Answer, Fault};
-use crate::key::{self, Generation};
-use crate::record::Record;
-use crate::record::table::TableRecord;
-use crate::{Context, Services, store};
+use crate::fault::Answer;
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct CreateTable {
@@ -21,21 +16,8 @@ impl CreateTable {
         validate_table(&self.table)?;
         let name = &self.table;
         services
-            .engine()
-            .run(services.deadline(), |reader| async move {
-                if find(&reader, &context.account, name).await?.is_some() {
-                    return Err(ErrorCode::TableAlreadyExists.into());
-                }
-                let now = store::now(&reader);
-                let fields = TableRecord {
-                    name: name.clone(),
-                    generation: Generation::new(now.0, rand::random()),
-                    created: now,
-                    policies: Vec::new(),
-                };
-                let mut plan = Plan::new(());
-                plan.put(key::table(&context.account, name), fields.encode());
-                Ok::<_, Fault>(plan)
+            .commit(context, |unit| async move {
+                Ok(unit.table(name).await?.admit(policy::CreateTable, &())?.create()?)
             })
             .await
     }

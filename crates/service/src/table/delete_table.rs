@@ -1,11 +1,10 @@
 //! Delete Table: one commit ends the generation; its entities are swept later.
 
-use lazuli_engine::{Plan, Value};
 use lazuli_model::error::ErrorCode;
+use lazuli_model::operation::policy;
 
-use super::find;
-use crate::fault::{Answer, Fault};
-use crate::{Context, Services, key};
+use crate::fault::Answer;
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct DeleteTable {
@@ -16,16 +15,13 @@ impl DeleteTable {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<()> {
         let name = &self.table;
         services
-            .engine()
             .giving_back()
-            .run(services.deadline(), |reader| async move {
+            .commit(context, |unit| async move {
+                let found = unit.table(name).await?;
                 // Recorded: it is the resource that is missing here, not the table.
-                let fields =
-                    find(&reader, &context.account, name).await?.ok_or(ErrorCode::ResourceNotFound)?;
-                let mut plan = Plan::new(());
-                plan.delete(key::table(&context.account, name));
-                plan.put(key::dead_generation(fields.generation), Value::new());
-                Ok::<_, Fault>(plan)
+                found.record().ok_or(ErrorCode::ResourceNotFound)?;
+                found.admit(policy::DeleteTable, &())?.present()?.delete();
+                Ok(())
             })
             .await
     }

@@ -7,21 +7,20 @@
 use std::collections::HashSet;
 
 use bytes::Bytes;
-use lazuli_engine::{EngineError, Plan, Reader};
-use lazuli_model::admission::table::{EntityMatch, admit_entity};
+use lazuli_engine::EngineError;
+use lazuli_model::admission::table::EntityMatch;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::odata::EdmValue;
-use lazuli_model::operation::Op;
+use lazuli_model::operation::{Op, WritingOp};
 use lazuli_model::time::Timestamp;
 
 use super::limits::{Scale, check_key, check_key_length};
-use super::segments::{self, Ahead};
-use super::{Entity, delete_entity, put_entity, table};
 use crate::fault::Fault;
-use crate::key::Generation;
 use crate::pace::Pace;
-use crate::record::entity::{Properties, StoredBody, StoredEntity, encode_body, put_property};
-use crate::{Context, Services, key, store};
+use crate::record::entity::{Properties, StoredEntity, encode_body, put_property};
+use crate::store::table::{NewBody, PrewrittenBody, to_write_ahead};
+use crate::store::{Admitted, Unit};
+use crate::{Context, Services};
 
 /// Each attempt loses only to somebody who changed the very entity that is being merged into.
 const ATTEMPTS: usize = 16;
@@ -82,7 +81,7 @@ impl EntityGroupTransaction {
             pace.spend(body.len()).await;
             bodies.push(body);
         }
-        let mut ahead: Vec<Option<Ahead>> = self.changes.iter().map(|_| None).collect();
+        let mut ahead: Vec<Option<PrewrittenBody>> = self.changes.iter().map(|_| None).collect();
         let result = self.attempt(services, context, &bodies, &mut ahead).await;
         // Those that the commit points to have lost their intent and stay. The answer does not depend on this.
         for written in ahead.into_iter().flatten() {
@@ -96,15 +95,11 @@ impl EntityGroupTransaction {
         services: &Services,
         context: &Context,
         bodies: &[Bytes],
-        ahead: &mut [Option<Ahead>],
+        ahead: &mut [Option<PrewrittenBody>],
     ) -> Result<Vec<Timestamp>, Refused> {
         for _ in 0..ATTEMPTS {
             let written = &*ahead;
-            let outcome = services
-                .engine()
-                .run(services.deadline(), |reader| self.plan(reader, context, bodies, written))
-                .await?;
-            match outcome {
+            match services.commit(context, |unit| self.change(unit, bodies, written)).await? {
                 Outcome::Changed(timestamps) => return Ok(timestamps),
                 Outcome::Needs(needed) => {
                     for (index, body) in needed {
@@ -112,7 +107,8 @@ impl EntityGroupTransaction {
                         if let Some(stale) = place.take() {
                             stale.discard().await?;
                         }
-                        *place = Some(Ahead::write(services, body).await.map_err(Refused::at(index))?);
+                        let written = PrewrittenBody::write(services, body).await;
+                        *place = Some(written.map_err(Refused::at(index))?);
                     }
                 }
             }
@@ -120,40 +116,33 @@ impl EntityGroupTransaction {
         Err(Fault::from(ErrorCode::ServerBusy).into())
     }
 
-    async fn plan(
+    async fn change(
         &self,
-        reader: Reader,
-        context: &Context,
+        unit: Unit,
         bodies: &[Bytes],
-        ahead: &[Option<Ahead>],
-    ) -> Result<Plan<Outcome>, Refused> {
-        let now = store::now(&reader);
-        let generation = table(&reader, &context.account, &self.table).await?.generation;
-        let keys = self.changes.iter().map(|change| change.key(generation)).collect();
-        let entries = reader.get_many(keys).await?;
+        ahead: &[Option<PrewrittenBody>],
+    ) -> Result<Outcome, Refused> {
+        let keys = self.changes.iter().map(|change| (&*change.partition, &*change.row));
+        let found = unit.entities(&self.table, keys).await?;
         let (mut steps, mut pace) = (Vec::with_capacity(self.changes.len()), Pace::default());
-        for (index, (change, entry)) in self.changes.iter().zip(entries).enumerate() {
-            let stored = entry.map(|entry| StoredEntity::decode(&entry.value)).transpose();
-            let stored = stored.map_err(Refused::at(index))?;
-            let given = change.if_match.as_ref();
-            let admitted =
-                admit_entity(&change.op.row().policy, given, stored, now).map_err(Refused::at(index))?;
-            let (before, permit) = admitted.into_parts();
+        for (index, (change, found)) in self.changes.iter().zip(found).enumerate() {
+            let found = found.map_err(Refused::at(index))?;
+            let op = WritingOp::of(change.op).ok_or(ErrorCode::InternalError).map_err(Refused::at(index))?;
+            let admitted = found.admit(op, &change.if_match).map_err(Refused::at(index))?;
             let body = bodies.get(index).cloned().unwrap_or_default();
-            let after = change.after(&reader, generation, before.as_ref(), body).await;
-            let after = after.map_err(Refused::at(index))?;
+            let after = change.after(&admitted, body).await.map_err(Refused::at(index))?;
             // A hundred merges load and write a hundred entities.
             pace.spend(after.as_ref().map_or(0, Bytes::len)).await;
-            steps.push((before, after, permit));
+            steps.push((admitted, after));
         }
 
-        let wanted: Vec<Option<Bytes>> = steps.iter().map(|(_, after, _)| after.clone()).collect();
-        let large = segments::to_write_ahead(&wanted);
+        let wanted: Vec<Option<Bytes>> = steps.iter().map(|(_, after)| after.clone()).collect();
+        let large = to_write_ahead(&wanted);
         let mut missing = Vec::new();
         for &index in &large {
             let Some(body) = wanted.get(index).cloned().flatten() else { continue };
             let good = match ahead.get(index).and_then(Option::as_ref) {
-                Some(ahead) => ahead.body == body && ahead.is_good(&reader).await?,
+                Some(ahead) => ahead.body == body && ahead.is_good(&unit).await?,
                 None => false,
             };
             if !good {
@@ -161,39 +150,22 @@ impl EntityGroupTransaction {
             }
         }
         if !missing.is_empty() {
-            return Ok(Plan::new(Outcome::Needs(missing)));
+            return Ok(Outcome::Needs(missing));
         }
 
-        let mut plan = Plan::new(Outcome::Changed(Vec::new()));
         let mut timestamps = Vec::with_capacity(steps.len());
-        for (index, (change, (before, after, permit))) in self.changes.iter().zip(steps).enumerate() {
-            let previous = before.as_ref().map(|before| before.timestamp);
-            if let Some(before) = &before {
-                segments::release(&mut plan, &before.body);
-            }
-            let Some(body) = after else {
-                delete_entity(&mut plan, change.key(generation), permit);
-                timestamps.push(previous.unwrap_or(now));
-                continue;
-            };
-            let timestamp = previous.map_or(now, |previous| now.max(Timestamp(previous.0 + 1)));
-            let body = match ahead.get(index).and_then(Option::as_ref) {
-                Some(ahead) if large.contains(&index) => ahead.publish(&mut plan),
-                _ => StoredBody::Inline(body),
-            };
-            put_entity(&mut plan, change.key(generation), &StoredEntity { timestamp, body }, permit);
-            timestamps.push(timestamp);
+        for (index, (admitted, after)) in steps.into_iter().enumerate() {
+            timestamps.push(match (after, ahead.get(index).and_then(Option::as_ref)) {
+                (None, _) => admitted.delete(),
+                (Some(_), Some(body)) if large.contains(&index) => admitted.put(NewBody::Prewritten(body)),
+                (Some(body), _) => admitted.put(NewBody::Inline(body)),
+            });
         }
-        plan.output = Outcome::Changed(timestamps);
-        Ok(plan)
+        Ok(Outcome::Changed(timestamps))
     }
 }
 
 impl EntityChange {
-    fn key(&self, generation: Generation) -> lazuli_engine::Key {
-        key::entity(generation, &self.partition, &self.row)
-    }
-
     fn deletes(&self) -> bool {
         self.op == Op::DeleteEntity
     }
@@ -219,23 +191,16 @@ impl EntityChange {
     }
 
     /// The body that the entity will have; none when it is deleted.
-    async fn after(
-        &self,
-        reader: &Reader,
-        generation: Generation,
-        before: Option<&StoredEntity>,
-        sent: Bytes,
-    ) -> Result<Option<Bytes>, Fault> {
+    async fn after(&self, admitted: &Admitted<StoredEntity>, sent: Bytes) -> Result<Option<Bytes>, Fault> {
         if self.deletes() {
             return Ok(None);
         }
-        match before {
-            Some(before) if matches!(self.op, Op::MergeEntity | Op::InsertOrMergeEntity) => {
-                let before = Entity::load(reader, self.key(generation), before.clone()).await?;
-                Ok(Some(self.merged(before.properties())?))
-            }
-            _ => Ok(Some(sent)),
+        if matches!(self.op, Op::MergeEntity | Op::InsertOrMergeEntity)
+            && let Some(before) = admitted.load().await?
+        {
+            return Ok(Some(self.merged(before.properties())?));
         }
+        Ok(Some(sent))
     }
 
     /// The properties given, in place of those of the same name; the others as they are.

@@ -1,25 +1,10 @@
-//! Query Entities: the keys that the filter can match, in order, a page at a time, at one snapshot.
+//! Query Entities.
 
-use std::time::{Duration, Instant};
-
-use lazuli_engine::{Key, KeyRange, Looks, Reader, Scan, Value};
 use lazuli_model::odata::Filter;
 
-use super::entity::keys;
-use super::range::{KeyLimits, ranges};
-use super::sieve::Sieve;
-use super::{Entity, PAGE_MAX, table};
+use super::{Entity, KeyLimits};
 use crate::fault::Answer;
-use crate::pace::{Pace, SLICE};
-use crate::record::entity::{StoredBody, StoredEntity};
 use crate::{Context, Services};
-
-/// Entities looked at between two moments at which others get their turn, when asking about each costs nothing.
-const ROWS: usize = 1024;
-/// One answer ends here at the latest, and the client goes on from there.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// So many ranges that hold little are looked at in one go.
-const RANGES: usize = 16;
 
 #[derive(Clone, Debug)]
 pub struct QueryEntities {
@@ -41,110 +26,6 @@ pub struct EntityPage {
 
 impl QueryEntities {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<EntityPage> {
-        let reader = services.engine().reader().await?;
-        let fields = table(&reader, &context.account, &self.table).await?;
-        // No page of no entities ever gets to the end: it has no continuation either.
-        if self.top == 0 {
-            return Ok(EntityPage::default());
-        }
-        let from = self.from.as_ref().map(|(partition, row)| (partition.as_str(), row.as_str()));
-        let ranges = ranges(fields.generation, self.filter.as_ref(), &self.limits, from);
-        let sieve = self.filter.map(Sieve::new);
-        let mut page = Page {
-            reader,
-            looks: looks(sieve.as_ref()),
-            sieve,
-            pace: Pace::default(),
-            top: self.top.min(PAGE_MAX),
-            until: Instant::now() + PATIENCE,
-            late: false,
-            max_bytes: self.max_bytes,
-            bytes: 0,
-            entities: Vec::new(),
-        };
-        for range in ranges {
-            if let Some(next) = page.fill(range).await? {
-                let (partition, row) = keys(&next)?;
-                let next = Some((partition.into_owned(), row.into_owned()));
-                return Ok(EntityPage { entities: page.entities, next });
-            }
-        }
-        Ok(EntityPage { entities: page.entities, next: None })
-    }
-}
-
-/// What is looked at before others get their turn: so many bytes, and so many rows that asking the filter about them
-/// costs no more than looking at the bytes.
-fn looks(sieve: Option<&Sieve>) -> Looks {
-    let cost = sieve.map_or(0, Sieve::cost);
-    Looks { rows: (SLICE / cost.max(1)).clamp(1, ROWS), bytes: SLICE }
-}
-
-struct Page {
-    reader: Reader,
-    sieve: Option<Sieve>,
-    looks: Looks,
-    pace: Pace,
-    top: usize,
-    until: Instant,
-    late: bool,
-    max_bytes: usize,
-    bytes: usize,
-    entities: Vec<Entity>,
-}
-
-impl Page {
-    /// Reads a range; gives the key at which the page was full.
-    async fn fill(&mut self, mut range: KeyRange) -> Answer<Option<Key>> {
-        loop {
-            let limit = if self.is_full() { 0 } else { self.top - self.entities.len() };
-            let scan = Scan { limit, ..Scan::of(range.clone()) };
-            let sieve = self.sieve.as_ref();
-            let may_pass = |key: &Key, value: &Value| sieve.is_none_or(|sieve| sieve.may_pass(key, value));
-            let found = self.reader.look(scan, self.looks, may_pass).await?;
-            for (key, entry) in found.items {
-                // Bodies that lie elsewhere count only when they are loaded.
-                if self.is_full() {
-                    return Ok(Some(key));
-                }
-                self.take(key, &entry.value).await?;
-            }
-            match found.next {
-                // The next range is another look.
-                None => {
-                    self.spend(SLICE / RANGES).await;
-                    return Ok(None);
-                }
-                Some(next) if self.is_full() => return Ok(Some(next)),
-                Some(next) => range.start = next,
-            }
-            self.spend(SLICE).await;
-        }
-    }
-
-    async fn spend(&mut self, work: usize) {
-        self.pace.spend(work).await;
-        self.late = Instant::now() > self.until;
-    }
-
-    async fn take(&mut self, key: Key, value: &Value) -> Answer<()> {
-        let stored = StoredEntity::decode(value)?;
-        let undecided = matches!(stored.body, StoredBody::Segments { .. });
-        let entity = Entity::load(&self.reader, key, stored).await?;
-        if undecided {
-            self.spend(entity.size()).await;
-        }
-        if let Some(sieve) = self.sieve.as_ref().filter(|_| undecided)
-            && !entity.passes(sieve)?
-        {
-            return Ok(());
-        }
-        self.bytes += entity.size();
-        self.entities.push(entity);
-        Ok(())
-    }
-
-    fn is_full(&self) -> bool {
-        self.entities.len() >= self.top || self.bytes >= self.max_bytes || self.late
+        services.view(context).await?.query_entities(self).await
     }
 }

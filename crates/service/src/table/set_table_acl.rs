@@ -1,12 +1,10 @@
 //! Set Table ACL: the stored access policies, replaced together.
 
-use lazuli_engine::Plan;
 use lazuli_model::access::AccessPolicy;
+use lazuli_model::operation::policy;
 
-use super::table;
-use crate::fault::{Answer, Fault};
-use crate::record::Record;
-use crate::{Context, Services, key};
+use crate::fault::Answer;
+use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct SetTableAcl {
@@ -18,13 +16,11 @@ impl SetTableAcl {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<()> {
         let input = &self;
         services
-            .engine()
-            .run(services.deadline(), |reader| async move {
-                let mut fields = table(&reader, &context.account, &input.table).await?;
-                fields.policies.clone_from(&input.policies);
-                let mut plan = Plan::new(());
-                plan.put(key::table(&context.account, &input.table), fields.encode());
-                Ok::<_, Fault>(plan)
+            .commit(context, |unit| async move {
+                let mut table = unit.table(&input.table).await?.admit(policy::SetTableAcl, &())?.present()?;
+                table.policies.clone_from(&input.policies);
+                table.put();
+                Ok(())
             })
             .await
     }

@@ -2,12 +2,13 @@
 
 use bytes::Bytes;
 use lazuli_engine::{Engine, Host, KeyRange, Scan};
+use lazuli_model::Timestamp;
 use lazuli_model::access::PublicAccess;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::metadata::Metadata;
+use lazuli_model::operation::policy;
 use lazuli_model::range::ByteRange;
 use lazuli_model::version::ApiVersion;
-use lazuli_model::{Op, Timestamp};
 use lazuli_service::blob::*;
 use lazuli_service::{Answer, Body, Context, ServiceOptions, Services, upkeep};
 
@@ -107,7 +108,7 @@ impl Bench {
             customer_key: None,
         };
         let input = GetBlob { properties, range: range.and_then(ByteRange::parse) };
-        let (_, content) = input.execute(&self.services, &self.context, Op::GetBlob.row()).await?;
+        let (_, content) = input.execute(&self.services, &self.context, policy::GetBlob).await?;
         Ok(content.unwrap().1)
     }
 

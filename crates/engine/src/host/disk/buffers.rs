@@ -66,7 +66,7 @@ impl Drop for Buffer {
 mod tests {
     use super::*;
 
-    /// Memory in use is nobody else's, and the length is what was asked for, not what the memory has.
+    /// Memory in use is given to no other caller, and the length is what was asked for, not what the memory has.
     #[test]
     fn each_is_its_owners_alone_and_as_long_as_asked() {
         let lengths = [0, 1, SHORTEST - 1, SHORTEST, SIZES[0], SIZES[0] + 1, SIZES[1], SIZES[1] + 1];

@@ -26,7 +26,7 @@ pub fn options() -> Options {
     options.extents.first_extent_bytes = 64 << 10;
     options.extents.extent_bytes = 64 << 10;
     options.extents.reserve_bytes = 0;
-    options.extents.lanes = 1;
+    options.extents.writers = 1;
     options.extents.spare_extents = 1;
     options
 }

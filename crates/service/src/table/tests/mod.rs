@@ -24,7 +24,7 @@ struct Bench {
 impl Bench {
     async fn new() -> Self {
         let services = Services::new(Engine::memory(Host::test()), ServiceOptions::default());
-        let context = Context { account: "acct".to_owned(), version: ApiVersion::NEWEST };
+        let context = Context { account: "acct".into(), version: ApiVersion::NEWEST };
         let bench = Self { services, context };
         bench.create("people").await;
         bench

@@ -1,4 +1,4 @@
-use crate::table::ordinal::{decode, encode, split};
+use crate::store::table::utf16_order::{decode, encode, split};
 
 #[test]
 fn bytes_order_as_utf16_does() {

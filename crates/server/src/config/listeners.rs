@@ -1,0 +1,100 @@
+//! Which services listen, and where.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+use lazuli_model::operation::Service;
+
+use super::{ConfigError, List, Listener};
+use crate::args::Settings;
+use crate::assemble::service_name;
+
+/// No client's pool keeps an idle connection longer than this, so none meets a reset.
+const KEEP_ALIVE: Duration = Duration::from_secs(600);
+
+/// What the settings say about one listener.
+struct Written<'a> {
+    service: Service,
+    setting: &'static str,
+    host: &'a Option<String>,
+    port: u16,
+    keep_alive: Option<u64>,
+}
+
+pub fn listeners(settings: &Settings) -> Result<Vec<Listener>, ConfigError> {
+    let s = settings;
+    let row = |service, setting, host, port, keep_alive| Written { service, setting, host, port, keep_alive };
+    let all = [
+        row(Service::Blob, "blobHost", &s.blob_host, s.blob_port.unwrap_or(10000), s.blob_keep_alive_timeout),
+        row(
+            Service::Queue,
+            "queueHost",
+            &s.queue_host,
+            s.queue_port.unwrap_or(10001),
+            s.queue_keep_alive_timeout,
+        ),
+        row(
+            Service::Table,
+            "tableHost",
+            &s.table_host,
+            s.table_port.unwrap_or(10002),
+            s.table_keep_alive_timeout,
+        ),
+        row(Service::File, "fileHost", &s.file_host, s.file_port.unwrap_or(10003), None),
+        row(Service::Dfs, "dfsHost", &s.dfs_host, s.dfs_port.unwrap_or(10004), None),
+    ];
+    let on = switched_on(s.services.as_ref(), &all.each_ref().map(|row| row.service))?;
+    let listen = |row: &Written<'_>| {
+        let address = address(s, row.setting, row.host.as_deref(), row.port)?;
+        let keep_alive = row.keep_alive.map_or(KEEP_ALIVE, Duration::from_secs).max(KEEP_ALIVE);
+        Ok(Listener { service: row.service, address, keep_alive })
+    };
+    all.iter().filter(|row| on.contains(&row.service)).map(listen).collect()
+}
+
+pub fn admin(settings: &Settings) -> Result<SocketAddr, ConfigError> {
+    address(settings, "adminHost", settings.admin_host.as_deref(), settings.admin_port.unwrap_or(10010))
+}
+
+fn switched_on(written: Option<&List>, all: &[Service]) -> Result<Vec<Service>, ConfigError> {
+    let Some(List(names)) = written else { return Ok(all.to_vec()) };
+    let known = || all.iter().map(|service| service_name(*service)).collect::<Vec<_>>().join(", ");
+    let find = |name: &String| {
+        let found = all.iter().find(|service| service_name(**service).eq_ignore_ascii_case(name.trim()));
+        let unknown = || ConfigError::setting("services", format!("`{name}`: there are {}", known()));
+        found.copied().ok_or_else(unknown)
+    };
+    if names.is_empty() {
+        return Err(ConfigError::setting("services", format!("none is left: there are {}", known())));
+    }
+    names.iter().map(find).collect()
+}
+
+/// A listener's own address, else that of all listeners, else loopback.
+fn address(
+    settings: &Settings,
+    setting: &'static str,
+    own: Option<&str>,
+    port: u16,
+) -> Result<SocketAddr, ConfigError> {
+    let (setting, host) = match own {
+        Some(own) => (setting, Some(own)),
+        None => ("host", settings.host.as_deref()),
+    };
+    let host = host.map(|host| host.trim_start_matches('[').trim_end_matches(']'));
+    match host {
+        // Resolvers differ in which family `localhost` names first; the emulator's users expect this one.
+        None | Some("localhost") => Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)),
+        Some(host) => {
+            let refused = |reason: String| ConfigError::setting(setting, format!("`{host}`: {reason}"));
+            let mut found = (host, port).to_socket_addrs().map_err(|error| refused(error.to_string()))?;
+            found.next().ok_or_else(|| refused("names no address".to_owned()))
+        }
+    }
+}
+
+/// A listener that others than this machine can reach.
+pub fn exposed(listeners: &[Listener], admin: SocketAddr) -> Option<(&'static str, SocketAddr)> {
+    let all = listeners.iter().map(|listener| (service_name(listener.service), listener.address));
+    all.chain([("admin", admin)]).find(|(_, address)| !address.ip().is_loopback())
+}

@@ -1,0 +1,136 @@
+//! Figures that are kept elsewhere, and read when they are asked for.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use lazuli_engine::SyncStats;
+use lazuli_service::Services;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, NoLabelSet};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::Unit;
+
+use crate::net::Acceptor;
+
+/// Of the listeners: accepting counts nothing.
+pub struct Connections(pub Acceptor);
+
+impl fmt::Debug for Connections {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Connections")
+    }
+}
+
+impl Collector for Connections {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        gauge(&mut encoder, "connections", "Open client connections", None, self.0.open_connections() as u64)
+    }
+}
+
+/// Of the services and their engine.
+pub struct Figures(pub Arc<OnceLock<Services>>);
+
+impl fmt::Debug for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Figures")
+    }
+}
+
+impl Collector for Figures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let Some(services) = self.0.get() else { return Ok(()) };
+        let to = &mut encoder;
+        counter(
+            to,
+            "sweeper_passed_over",
+            "Times that the sweeper could not give something back and went on with the next",
+            services.upkeep().stats().passed_over,
+        )?;
+        let stats = services.engine().stats();
+        counter(
+            to,
+            "engine_transactions",
+            "Transactions committed since the data was made",
+            stats.transactions,
+        )?;
+        counter(to, "engine_groups", "Groups of transactions that were made durable together", stats.groups)?;
+        syncs(to, &stats.syncs)?;
+        let rows = stats.row_cache;
+        counter(to, "row_cache_hits", "Single rows that were found in memory", rows.hits)?;
+        counter(to, "row_cache_misses", "Single rows that were looked up in the tables", rows.misses)?;
+        gauge(to, "row_cache", "Memory of the rows in the row cache", Some(&Unit::Bytes), rows.bytes)?;
+        if let Some(available) = stats.available_bytes {
+            gauge(to, "disk_available", "What the disk of the data has left", Some(&Unit::Bytes), available)?;
+        }
+        let extents = services.engine().extents().stats();
+        gauge(to, "extents", "Files that hold the bytes of blobs", None, extents.extents)?;
+        gauge(
+            to,
+            "extents_free",
+            "Those of them that are empty and kept for use",
+            None,
+            extents.free_extents,
+        )?;
+        gauge(
+            to,
+            "extents_damaged",
+            "Those of them with a part that cannot be read",
+            None,
+            extents.damaged_extents,
+        )?;
+        gauge(
+            to,
+            "extents_used",
+            "Bytes in extents that something refers to",
+            Some(&Unit::Bytes),
+            extents.live_bytes,
+        )?;
+        let free = extents.total_bytes.saturating_sub(extents.live_bytes);
+        gauge(
+            to,
+            "extents_unused",
+            "Bytes in extents that are free or wait for the collector",
+            Some(&Unit::Bytes),
+            free,
+        )?;
+        counter(
+            to,
+            "extents_collected_bytes",
+            "Bytes that the collector moved to free extents",
+            extents.collected_bytes,
+        )
+    }
+}
+
+fn counter(to: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u64) -> fmt::Result {
+    let counter = ConstCounter::new(value);
+    let metric = to.encode_descriptor(name, help, None, counter.metric_type())?;
+    counter.encode(metric)
+}
+
+fn gauge(
+    to: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    unit: Option<&Unit>,
+    value: u64,
+) -> fmt::Result {
+    let gauge = ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX));
+    let metric = to.encode_descriptor(name, help, unit, gauge.metric_type())?;
+    gauge.encode(metric)
+}
+
+fn syncs(to: &mut DescriptorEncoder<'_>, stats: &SyncStats) -> fmt::Result {
+    let bounds = SyncStats::BOUNDS_MICROS.iter().map(|micros| *micros as f64 / 1e6).chain([f64::MAX]);
+    let buckets: Vec<(f64, u64)> = bounds.zip(stats.counts).collect();
+    let mut metric = to.encode_descriptor(
+        "engine_sync_duration",
+        "Time that the disk took to make a group durable",
+        Some(&Unit::Seconds),
+        MetricType::Histogram,
+    )?;
+    let count = stats.counts.iter().sum();
+    metric.encode_histogram::<NoLabelSet>(stats.total.as_secs_f64(), count, &buckets, None)
+}

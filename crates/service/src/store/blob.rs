@@ -1,0 +1,272 @@
+//! Blobs by name: found, replaced, changed, leased, deleted. No operation builds the key of a blob: the name is resolved
+//! here.
+
+use lazuli_model::admission::{
+    self, Kind, Lease, LeaseAction, LeaseChange, LeaseId, Preconditions, Subject as _, admit,
+};
+use lazuli_model::blob::{BlobType, ExplicitTier};
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::etag::ETag;
+use lazuli_model::operation::{Mode, Policy};
+use lazuli_model::time::Timestamp;
+use lazuli_model::version::ApiVersion;
+
+use super::block_list::BlockListPlan;
+use super::content;
+use super::found::{Admitted, Found, Present, Resource};
+use super::new_content::NewContent;
+use super::unit::{Changes as _, Unit};
+use crate::blob::{BlobAddress, BlobProperties, Stamped};
+use crate::fault::Answer;
+use crate::key::{self, Generation};
+use crate::record::Record;
+use crate::record::blob::BlobRecord;
+use crate::record::block::StagedRecord;
+use crate::record::content::Content;
+use crate::record::existing::Existing;
+
+/// Where a blob or one of its snapshots stands.
+pub struct BlobPlace {
+    pub(super) generation: Generation,
+    pub(super) name: String,
+    pub(super) snapshot: Option<Timestamp>,
+}
+
+impl BlobPlace {
+    fn key(&self) -> lazuli_engine::Key {
+        match self.snapshot {
+            Some(snapshot) => key::snapshot(self.generation, &self.name, snapshot.0),
+            None => key::blob(self.generation, &self.name),
+        }
+    }
+
+    pub(super) fn staged_key(&self) -> lazuli_engine::Key {
+        key::staged(self.generation, &self.name)
+    }
+}
+
+/// A committed blob, or a snapshot of one.
+impl Resource for BlobRecord {
+    type Given = Preconditions;
+    type Place = BlobPlace;
+
+    const NOT_FOUND: ErrorCode = ErrorCode::BlobNotFound;
+
+    fn judge(
+        policy: &Policy,
+        given: &Preconditions,
+        found: Option<Self>,
+        now: Timestamp,
+        version: ApiVersion,
+    ) -> Result<admission::Admitted<Self>, Failure> {
+        admit(policy, given, Kind::Blob, found, now, version)
+    }
+}
+
+/// What a blob's name stands for.
+impl Resource for Existing {
+    type Given = Preconditions;
+    type Place = BlobPlace;
+
+    const NOT_FOUND: ErrorCode = ErrorCode::BlobNotFound;
+
+    fn judge(
+        policy: &Policy,
+        given: &Preconditions,
+        found: Option<Self>,
+        now: Timestamp,
+        version: ApiVersion,
+    ) -> Result<admission::Admitted<Self>, Failure> {
+        admit(policy, given, Kind::Blob, found, now, version)
+    }
+}
+
+impl<M: Mode> Unit<M> {
+    /// What the name stands for: a committed blob, else one of uncommitted blocks only.
+    pub async fn blob(&self, at: &BlobAddress) -> Answer<Found<Existing, M>> {
+        let place = self.place_of(at, None).await?;
+        let record = match self.find_blob(&place).await? {
+            Some(blob) => Some(Existing::Blob(Box::new(blob))),
+            None => self.find_staged(&place).await?.map(Existing::Staged),
+        };
+        Ok(Found::new(self.clone(), place, record))
+    }
+
+    /// A committed blob, or its snapshot of this moment.
+    pub async fn committed_blob(
+        &self,
+        at: &BlobAddress,
+        snapshot: Option<Timestamp>,
+    ) -> Answer<Found<BlobRecord, M>> {
+        let place = self.place_of(at, snapshot).await?;
+        let record = self.find_blob(&place).await?;
+        Ok(Found::new(self.clone(), place, record))
+    }
+
+    pub(super) async fn place_of(&self, at: &BlobAddress, snapshot: Option<Timestamp>) -> Answer<BlobPlace> {
+        let generation = self.container_of(&at.container).await?.generation;
+        Ok(BlobPlace { generation, name: at.blob.clone(), snapshot })
+    }
+
+    pub(super) async fn find_blob(&self, place: &BlobPlace) -> Answer<Option<BlobRecord>> {
+        if let Some(snapshot) = place.snapshot
+            && self.dead_snapshots(place).await?.is_some_and(|dead| snapshot.0 <= dead.up_to)
+        {
+            return Ok(None);
+        }
+        decode_blob(self.reader().get(place.key()).await?)
+    }
+
+    pub(super) async fn find_staged(&self, place: &BlobPlace) -> Answer<Option<StagedRecord>> {
+        Ok(match self.reader().get(place.staged_key()).await? {
+            Some(entry) => Some(StagedRecord::decode(&entry.value)?),
+            None => None,
+        })
+    }
+}
+
+pub(crate) fn decode_blob(entry: Option<lazuli_engine::Entry>) -> Answer<Option<BlobRecord>> {
+    Ok(match entry {
+        Some(entry) => Some(BlobRecord::decode(&entry.value)?),
+        None => None,
+    })
+}
+
+/// Where the bytes of a new content come from.
+pub enum Bytes<'a> {
+    Uploaded(&'a NewContent),
+    Listed(&'a BlockListPlan),
+}
+
+impl<M: Mode> Admitted<Existing, M> {
+    /// The committed blob, for operations that know no other.
+    pub fn committed(self) -> Result<Present<BlobRecord, M>, Failure> {
+        let Self { unit, place, policy, admitted } = self;
+        let record = admitted.into_record().and_then(Existing::blob).ok_or(ErrorCode::BlobNotFound)?;
+        Ok(Present { unit, place, policy, record })
+    }
+}
+
+impl Admitted<Existing> {
+    /// Gives the name a new content: what was committed is retired, what was staged is given up. Lease, creation time,
+    /// snapshots and an explicit tier stay.
+    pub async fn replace(
+        self,
+        kind: BlobType,
+        properties: &BlobProperties,
+        bytes: Bytes<'_>,
+    ) -> Answer<Stamped> {
+        let Self { mut unit, place, admitted, .. } = self;
+        let existing = admitted.into_record();
+        let staged = match &existing {
+            Some(Existing::Staged(staged)) => Some(staged.clone()),
+            _ => unit.find_staged(&place).await?,
+        };
+        let old = match &existing {
+            Some(Existing::Blob(old)) => Some(&**old),
+            _ => None,
+        };
+        let content = match bytes {
+            Bytes::Uploaded(new) => {
+                if let Some(staged) = &staged {
+                    unit.give_up_stage(&place, staged);
+                }
+                new.publish(&mut unit).await?;
+                retire(&mut unit, old, None).await?;
+                &new.content
+            }
+            Bytes::Listed(list) => {
+                if staged.is_some() {
+                    unit.delete(place.staged_key());
+                }
+                list.publish(&mut unit).await?;
+                retire(&mut unit, old, list.taking_over()).await?;
+                list.content()
+            }
+        };
+        let lease = existing.as_ref().and_then(Existing::lease).cloned();
+        let record = record_over(old, lease, kind, content.clone(), properties, unit.now());
+        let stamped = Stamped { etag: record.etag, last_modified: record.last_modified };
+        unit.put(place.key(), record.encode());
+        Ok(stamped)
+    }
+
+    /// Carries out a lease action, on a committed blob or on one of uncommitted blocks only.
+    pub fn lease(self, action: &LeaseAction, fresh: LeaseId) -> Result<(Stamped, LeaseChange), Failure> {
+        let change = self.admitted.act(action, fresh)?;
+        let Present { mut unit, place, policy, record } = self.present()?;
+        let target = record.target();
+        let stamped = Stamped { etag: target.etag, last_modified: target.last_modified };
+        match record {
+            Existing::Blob(record) => {
+                let mut blob = Present { unit, place, policy, record: *record };
+                blob.lease.clone_from(&change.lease);
+                blob.put();
+            }
+            Existing::Staged(mut staged) => {
+                staged.lease.clone_from(&change.lease);
+                unit.put(place.staged_key(), staged.encode());
+            }
+        }
+        Ok((stamped, change))
+    }
+}
+
+impl Present<BlobRecord> {
+    /// Writes what was changed. The content stays.
+    pub fn put(mut self) -> BlobRecord {
+        if self.changes_etag() {
+            let now = self.unit.now();
+            self.record.touch(now);
+        }
+        self.unit.put(self.place.key(), self.record.encode());
+        self.record
+    }
+}
+
+/// The one place where a blob loses its content: it is dropped, or handed on to the list that takes its blocks over.
+pub(super) async fn retire(
+    unit: &mut Unit,
+    old: Option<&BlobRecord>,
+    by: Option<key::ContentId>,
+) -> Answer<()> {
+    let Some(old) = old else { return Ok(()) };
+    let reader = unit.reader().clone();
+    match by {
+        Some(list) => content::become_parent(&reader, unit, &old.content, list).await,
+        None => content::drop_holder(&reader, unit, &old.content).await,
+    }
+}
+
+/// The record of a new content over the old one. Its ETag is later than every one before.
+fn record_over(
+    old: Option<&BlobRecord>,
+    lease: Option<Lease>,
+    kind: BlobType,
+    content: Content,
+    properties: &BlobProperties,
+    now: Timestamp,
+) -> BlobRecord {
+    let etag = ETag(old.map_or(now.0, |old| now.0.max(old.etag.0 + 1)));
+    let tier = match properties.tier {
+        Some(tier) => Some(ExplicitTier { tier, changed: Timestamp(etag.0) }),
+        None => old.and_then(|old| old.tier),
+    };
+    BlobRecord {
+        kind,
+        created: old.map_or(Timestamp(etag.0), |old| old.created),
+        etag,
+        last_modified: Timestamp(etag.0),
+        content,
+        headers: properties.headers.clone(),
+        metadata: properties.metadata.clone(),
+        tags: properties.tags.clone(),
+        lease,
+        tier,
+        customer_key: properties.customer_key.clone(),
+        encryption_scope: None,
+        snapshots: old.map_or(0, |old| old.snapshots),
+        sequence_number: 0,
+        sealed: false,
+    }
+}

@@ -1,0 +1,42 @@
+//! A page of an account's containers or queues, in the order of their names.
+
+use lazuli_engine::{Key, KeyRange, Reader, Scan};
+use lazuli_model::error::ErrorCode;
+
+use crate::fault::Answer;
+use crate::record::Record;
+use crate::shared::marker::Position;
+
+/// What of them is asked for.
+pub struct ByName<'a> {
+    /// In front of each name in a key.
+    pub space: Key,
+    pub prefix: &'a str,
+    pub marker: Option<&'a Position>,
+    pub max_results: usize,
+    /// What the page may take in memory.
+    pub max_bytes: usize,
+}
+
+impl ByName<'_> {
+    /// The names with their records, and where the next page begins.
+    pub async fn page<R: Record>(self, reader: &Reader) -> Answer<(Vec<(String, R)>, Option<Position>)> {
+        let full = |name: &str| Key::from([&self.space[..], name.as_bytes()].concat());
+        let after = match self.marker {
+            Some(Position::Name { name, .. }) => Some(full(name)),
+            _ => None,
+        };
+        let range = KeyRange::prefix(full(self.prefix));
+        let scan = Scan { after, limit: self.max_results, max_bytes: self.max_bytes, ..Scan::of(range) };
+        let page = reader.scan(scan).await?;
+        let mut items = Vec::with_capacity(page.items.len());
+        for (key, entry) in page.items {
+            let name = key.get(self.space.len()..).unwrap_or_default().to_vec();
+            let name = String::from_utf8(name).map_err(|_| ErrorCode::InternalError)?;
+            items.push((name, R::decode(&entry.value)?));
+        }
+        let last = if page.more { items.last() } else { None };
+        let next = last.map(|(name, _)| Position::Name { name: name.clone(), ticks: u64::MAX });
+        Ok((items, next))
+    }
+}

@@ -1,0 +1,120 @@
+//! Containers: found, created, changed, ended.
+
+use lazuli_engine::Value;
+use lazuli_model::admission::{self, Kind, LeaseAction, LeaseChange, LeaseId, Preconditions, admit};
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::operation::{Mode, Policy};
+use lazuli_model::time::Timestamp;
+use lazuli_model::version::ApiVersion;
+
+use super::by_name::ByName;
+use super::found::{Admitted, Found, Present, Resource};
+use super::unit::{Changes as _, Unit, View};
+use crate::blob::{ListContainers, Stamped};
+use crate::fault::Answer;
+use crate::key;
+use crate::record::Record;
+use crate::record::container::ContainerRecord;
+use crate::shared::marker::Position;
+
+/// The name of a container in the account of the unit.
+pub struct ContainerPlace {
+    name: String,
+}
+
+impl Resource for ContainerRecord {
+    type Given = Preconditions;
+    type Place = ContainerPlace;
+
+    const NOT_FOUND: ErrorCode = ErrorCode::ContainerNotFound;
+
+    fn judge(
+        policy: &Policy,
+        given: &Preconditions,
+        found: Option<Self>,
+        now: Timestamp,
+        version: ApiVersion,
+    ) -> Result<admission::Admitted<Self>, Failure> {
+        admit(policy, given, Kind::Container, found, now, version)
+    }
+}
+
+impl<M: Mode> Unit<M> {
+    pub async fn container(&self, name: &str) -> Answer<Found<ContainerRecord, M>> {
+        let record = self.find_container(name).await?;
+        Ok(Found::new(self.clone(), ContainerPlace { name: name.to_owned() }, record))
+    }
+
+    pub(crate) async fn find_container(&self, name: &str) -> Answer<Option<ContainerRecord>> {
+        Ok(match self.reader().get(key::container(self.account(), name)).await? {
+            Some(entry) => Some(ContainerRecord::decode(&entry.value)?),
+            None => None,
+        })
+    }
+
+    /// The container that a blob operation works in. The read is a check of the commit: a blob written while its
+    /// container is being deleted is not left behind in a generation that was already swept.
+    pub(crate) async fn container_of(&self, name: &str) -> Answer<ContainerRecord> {
+        Ok(self.find_container(name).await?.ok_or(ErrorCode::ContainerNotFound)?)
+    }
+}
+
+impl Admitted<ContainerRecord> {
+    /// Makes the container; refuses where there is one.
+    pub fn create(mut self, record: ContainerRecord) -> Result<Stamped, Failure> {
+        if self.record().is_some() {
+            return Err(ErrorCode::ContainerAlreadyExists.into());
+        }
+        let stamped = Stamped { etag: record.etag, last_modified: record.last_modified };
+        let key = key::container(self.unit.account(), &self.place.name);
+        self.unit.put(key, record.encode());
+        Ok(stamped)
+    }
+
+    /// Carries out a lease action.
+    pub fn lease(self, action: &LeaseAction, fresh: LeaseId) -> Result<(Stamped, LeaseChange), Failure> {
+        let change = self.admitted.act(action, fresh)?;
+        let mut container = self.present()?;
+        container.lease.clone_from(&change.lease);
+        Ok((container.put(), change))
+    }
+}
+
+impl Present<ContainerRecord> {
+    /// Writes what was changed.
+    pub fn put(mut self) -> Stamped {
+        if self.changes_etag() {
+            let now = self.unit.now();
+            self.record.touch(now);
+        }
+        let stamped = Stamped { etag: self.record.etag, last_modified: self.record.last_modified };
+        let key = key::container(self.unit.account(), &self.place.name);
+        self.unit.put(key, self.record.encode());
+        stamped
+    }
+
+    /// Ends the generation; the sweeper deletes what it held.
+    pub fn delete(mut self) {
+        let key = key::container(self.unit.account(), &self.place.name);
+        self.unit.delete(key);
+        self.unit.put(key::dead_generation(self.record.generation), Value::new());
+    }
+}
+
+impl View {
+    /// A page of the account's containers.
+    pub(crate) async fn containers(
+        &self,
+        request: &ListContainers,
+    ) -> Answer<(Vec<(String, ContainerRecord)>, Option<Position>)> {
+        let listing = ByName {
+            space: key::containers(self.account()),
+            prefix: &request.prefix,
+            marker: request.marker.as_ref(),
+            max_results: request.max_results,
+            max_bytes: request.max_bytes,
+        };
+        let (items, next) = listing.page(self.reader()).await?;
+        Ok((items, next))
+    }
+}

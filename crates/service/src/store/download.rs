@@ -1,0 +1,216 @@
+//! Bytes on their way out. What a download reads is what stood when its record was read, whatever happens to
+//! the blob meanwhile: contents are immutable, and no byte of this one is given back before the download ends.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use bytes::Bytes;
+use lazuli_engine::{Corrupt, EngineError, Key, Reader};
+
+use super::unit::View;
+use crate::Services;
+use crate::fault::Answer;
+use crate::key::{self, ContentId};
+use crate::manifest;
+use crate::outgoing::held;
+use crate::readers::ActiveReader;
+use crate::record::content::{Content, Piece, Shape};
+
+/// What is read and sent at a time: what the engine reads without a thread for it, and the nearer caches hold from
+/// the reading through the checking to the sending.
+const UNIT: u32 = 256 * 1024;
+/// The same when memory is short: what every download may hold.
+const SMALL_UNIT: u32 = 64 * 1024;
+
+pub struct Download {
+    services: Services,
+    /// What is known of what is to come; the rest is behind the cursors in it.
+    next: VecDeque<Next>,
+    /// Inline bytes that were read with the record.
+    ready: Option<Bytes>,
+    length: u64,
+    /// Keeps the sweeper from the content.
+    _active: Option<ActiveReader>,
+}
+
+/// Where to go on in a manifest, and in those of its blocks that are manifests themselves.
+struct Cursor {
+    content: ContentId,
+    after: Option<Key>,
+    wanted: Range<u64>,
+}
+
+/// What comes next, in order.
+enum Next {
+    /// The part of a piece that is wanted.
+    Piece(Piece, Range<u32>),
+    /// A block that has a manifest of its own, and what is wanted of it.
+    Manifest(Cursor),
+}
+
+impl Download {
+    /// `view` is the snapshot that the record came from.
+    pub async fn open(
+        services: &Services,
+        mut active: ActiveReader,
+        view: &View,
+        content: &Content,
+        range: Range<u64>,
+    ) -> Answer<Self> {
+        let mut download = Self {
+            services: services.clone(),
+            next: VecDeque::new(),
+            ready: None,
+            length: range.end.saturating_sub(range.start),
+            _active: None,
+        };
+        if download.length == 0 {
+            return Ok(download);
+        }
+        match &content.shape {
+            Shape::Empty => {}
+            Shape::Pieces(pieces) => {
+                if let [Piece::Inline { id, .. }] = pieces[..] {
+                    let bytes = inline(view.reader(), id).await?;
+                    download.ready = Some(part(&bytes, &range)?);
+                    return Ok(download);
+                }
+                download.next.extend(wanted_of(0, pieces, &range));
+            }
+            Shape::Manifest { .. } => {
+                let cursor = Cursor { content: content.id, after: None, wanted: range };
+                download.next.push_back(Next::Manifest(cursor));
+            }
+        }
+        active.decide(content.id);
+        download._active = Some(active);
+        Ok(download)
+    }
+
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The whole of a download that was read with its record.
+    pub fn take_ready(&mut self) -> Option<Bytes> {
+        self.ready.take()
+    }
+
+    pub async fn next(&mut self) -> Option<Answer<Bytes>> {
+        if let Some(bytes) = self.ready.take() {
+            return Some(Ok(bytes));
+        }
+        // Each turn sends a piece, or loads segments of a manifest: blocks hold no manifests of manifests.
+        loop {
+            match self.next.pop_front()? {
+                Next::Piece(piece, wanted) => return Some(self.read(piece, wanted).await),
+                Next::Manifest(cursor) => {
+                    if let Err(fault) = self.advance(cursor).await {
+                        self.next.clear();
+                        return Some(Err(fault));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn read(&mut self, piece: Piece, mut wanted: Range<u32>) -> Answer<Bytes> {
+        match piece {
+            Piece::Inline { id, .. } => {
+                let reader = self.services.engine().reader().await?;
+                let bytes = inline(&reader, id).await?;
+                part(&bytes, &(u64::from(wanted.start)..u64::from(wanted.end)))
+            }
+            Piece::Chunk { .. } => {
+                let Some(chunk) = piece.chunk() else { return Err(lost()) };
+                // Units end where sub-checksums do, so that no byte is verified twice.
+                let unit_of = |unit: u32| wanted.end.min((wanted.start / unit + 1) * unit);
+                let whole = unit_of(UNIT);
+                let share = match whole - wanted.start {
+                    ..=SMALL_UNIT => None,
+                    length => self.services.outgoing().ahead(length as usize),
+                };
+                let end = if share.is_some() { whole } else { unit_of(SMALL_UNIT) };
+                if end < wanted.end {
+                    self.next.push_front(Next::Piece(piece, end..wanted.end));
+                }
+                wanted.end = end;
+                Ok(held(self.services.engine().extents().read(chunk, wanted).await?, share))
+            }
+        }
+    }
+
+    /// Loads the next segments of a manifest, in front of what comes behind it.
+    async fn advance(&mut self, cursor: Cursor) -> Answer<()> {
+        let reader = self.services.engine().reader().await?;
+        let Cursor { content, after, wanted } = cursor;
+        let found = manifest::segments_from(&reader, content, after, wanted.start, 2).await?;
+        let Some((last, _)) = found.last() else { return Err(lost()) };
+        let after = Some(last.clone());
+        let mut loaded = Vec::new();
+        let mut reached = 0;
+        for (_, segment) in &found {
+            let mut start = segment.start;
+            for block in &segment.blocks {
+                let end = start + block.content.length;
+                match &block.content.shape {
+                    Shape::Empty => {}
+                    Shape::Pieces(pieces) => loaded.extend(wanted_of(start, pieces, &wanted)),
+                    Shape::Manifest { .. } => {
+                        let (from, to) = (wanted.start.max(start), wanted.end.min(end));
+                        if from < to {
+                            let wanted = from - start..to - start;
+                            loaded.push(Next::Manifest(Cursor {
+                                content: block.content.id,
+                                after: None,
+                                wanted,
+                            }));
+                        }
+                    }
+                }
+                start = end;
+            }
+            reached = start;
+        }
+        if reached < wanted.end {
+            self.next.push_front(Next::Manifest(Cursor { content, after, wanted }));
+        }
+        loaded.into_iter().rev().for_each(|next| self.next.push_front(next));
+        Ok(())
+    }
+}
+
+/// The parts of these pieces, the first of which begins at `start`, that lie in `wanted`.
+fn wanted_of(mut start: u64, pieces: &[Piece], wanted: &Range<u64>) -> Vec<Next> {
+    let mut parts = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let end = start + piece.size();
+        let from = wanted.start.max(start);
+        let to = wanted.end.min(end);
+        if from < to {
+            parts.push(Next::Piece(*piece, (from - start) as u32..(to - start) as u32));
+        }
+        start = end;
+    }
+    parts
+}
+
+async fn inline(reader: &Reader, id: ContentId) -> Answer<Bytes> {
+    Ok(reader.peek(key::inline(id)).await?.map(|entry| entry.value).ok_or_else(lost_bytes)?)
+}
+
+fn part(bytes: &Bytes, range: &Range<u64>) -> Answer<Bytes> {
+    let (start, end) = (range.start as usize, range.end as usize);
+    if start > end || end > bytes.len() {
+        return Err(lost());
+    }
+    Ok(bytes.slice(start..end))
+}
+
+fn lost_bytes() -> EngineError {
+    EngineError::Corrupt(Corrupt("bytes that a record points to are missing".into()))
+}
+
+fn lost() -> crate::fault::Fault {
+    lost_bytes().into()
+}

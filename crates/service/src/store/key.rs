@@ -1,0 +1,288 @@
+//! The whole key space on one screen.
+//!
+//! ```text
+//! p account 0 service              service properties of an account
+//! c account 0 name                 container                     -> ContainerRecord
+//! b generation name                blob, committed base          -> BlobRecord
+//! s generation name 0 ticks        snapshot                      -> BlobRecord
+//! S generation name                snapshots up to a moment are deleted, their keys to be swept -> DeadSnapshots
+//! h generation name                staged blob: has uncommitted blocks -> StagedRecord
+//! u stage block                    uncommitted block             -> BlockRecord
+//! ~ content                        bytes up to the inline limit
+//! m content end number             segment of a manifest, by the offset of its end
+//! n content                        the parent of a manifest: the older one that it took blocks over from
+//! N parent content                 a manifest with this parent
+//! r content                        further holders of a shared content (absent: one holder)
+//! w content                        manifest being written; an old one is an orphan
+//! e content                        stage whose blocks this manifest adopted, keys to be swept
+//! g content                        dead content, its chunks to be released; or a parent to be absorbed
+//! G generation                     dead container, its keys to be swept
+//! q account 0 name                 queue                         -> QueueRecord
+//! k generation id                  message                       -> MessageFields
+//! v generation visible receipt id  message by the moment it is visible from -> when it expires
+//! t account 0 name                 table, name in lower case     -> TableRecord
+//! y generation partition 0 row     entity, keys in UTF-16 order  -> StoredEntity; its segments are under `m`
+//! ```
+//! A generation is a container's identity: deleting a container is one commit on its `c` key. Listings walk
+//! `b` alone; snapshots and uncommitted blobs are merged in only when asked for. Names hold no NUL.
+
+use lazuli_engine::{Key, KeyRange};
+use lazuli_model::time::Timestamp;
+
+use super::table::utf16_order;
+
+/// The identity of one container (queue, table) between its creation and its deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub struct Generation(pub [u8; 12]);
+
+impl Generation {
+    /// Creation time makes it ordered, chance makes it unique among containers of one tick.
+    pub fn new(ticks: u64, chance: u32) -> Self {
+        let mut bytes = [0; 12];
+        bytes[..8].copy_from_slice(&ticks.to_be_bytes());
+        bytes[8..].copy_from_slice(&chance.to_be_bytes());
+        Self(bytes)
+    }
+}
+
+/// Names the bytes of one blob or block; never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub struct ContentId(pub u128);
+
+impl ContentId {
+    /// Chance makes it unique, whatever the time; the time only puts it beside its neighbours.
+    pub fn fresh(now: Timestamp) -> Self {
+        Self(crate::fresh_uuid_of(now).as_u128())
+    }
+}
+
+fn join(parts: &[&[u8]]) -> Key {
+    let mut key = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());
+    for part in parts {
+        key.extend_from_slice(part);
+    }
+    key.into()
+}
+
+pub fn service_properties(account: &str, service: u8) -> Key {
+    join(&[b"p", account.as_bytes(), &[0, service]])
+}
+
+pub fn container(account: &str, name: &str) -> Key {
+    join(&[b"c", account.as_bytes(), &[0], name.as_bytes()])
+}
+
+pub fn containers(account: &str) -> Key {
+    join(&[b"c", account.as_bytes(), &[0]])
+}
+
+pub fn blob(generation: Generation, name: &str) -> Key {
+    join(&[b"b", &generation.0, name.as_bytes()])
+}
+
+/// Every committed blob of a container; what follows in a key is the name.
+pub fn blobs(generation: Generation) -> Key {
+    join(&[b"b", &generation.0])
+}
+
+pub fn snapshot(generation: Generation, name: &str, ticks: u64) -> Key {
+    join(&[b"s", &generation.0, name.as_bytes(), &[0], &ticks.to_be_bytes()])
+}
+
+pub fn snapshots_of(generation: Generation, name: &str) -> KeyRange {
+    KeyRange::prefix(join(&[b"s", &generation.0, name.as_bytes(), &[0]]))
+}
+
+/// Every snapshot of a container; what follows is the name, NUL and the ticks.
+pub fn snapshots(generation: Generation) -> Key {
+    join(&[b"s", &generation.0])
+}
+
+/// When the snapshot of a key was taken.
+pub fn snapshot_ticks(key: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(key.get(key.len().checked_sub(8)?..)?.try_into().ok()?))
+}
+
+/// What follows in a key is the blob's name.
+pub const NAME_AT: usize = 13;
+
+pub fn dead_snapshots(generation: Generation, name: &str) -> Key {
+    join(&[b"S", &generation.0, name.as_bytes()])
+}
+
+/// Of one container.
+pub fn dead_snapshots_in(generation: Generation) -> Key {
+    join(&[b"S", &generation.0])
+}
+
+/// Of all containers.
+pub fn all_dead_snapshots() -> KeyRange {
+    KeyRange::prefix(&b"S"[..])
+}
+
+pub fn staged(generation: Generation, name: &str) -> Key {
+    join(&[b"h", &generation.0, name.as_bytes()])
+}
+
+pub fn all_staged(generation: Generation) -> Key {
+    join(&[b"h", &generation.0])
+}
+
+pub fn block(stage: ContentId, id: &[u8]) -> Key {
+    join(&[b"u", &stage.0.to_be_bytes(), id])
+}
+
+/// Every uncommitted block of a stage; what follows in a key is the block id.
+pub fn blocks(stage: ContentId) -> KeyRange {
+    KeyRange::prefix(join(&[b"u", &stage.0.to_be_bytes()]))
+}
+
+pub const BLOCK_ID_AT: usize = 17;
+
+pub fn inline(content: ContentId) -> Key {
+    join(&[b"~", &content.0.to_be_bytes()])
+}
+
+pub fn segment(content: ContentId, end: u64, number: u32) -> Key {
+    join(&[b"m", &content.0.to_be_bytes(), &end.to_be_bytes(), &number.to_be_bytes()])
+}
+
+pub fn segments(content: ContentId) -> KeyRange {
+    KeyRange::prefix(join(&[b"m", &content.0.to_be_bytes()]))
+}
+
+pub fn parent(content: ContentId) -> Key {
+    join(&[b"n", &content.0.to_be_bytes()])
+}
+
+pub fn child(parent: ContentId, content: ContentId) -> Key {
+    join(&[b"N", &parent.0.to_be_bytes(), &content.0.to_be_bytes()])
+}
+
+/// Every manifest with this parent.
+pub fn children(parent: ContentId) -> KeyRange {
+    KeyRange::prefix(join(&[b"N", &parent.0.to_be_bytes()]))
+}
+
+/// The younger one of the two manifests that a key of [`children`] names.
+pub fn child_of(key: &[u8]) -> Option<ContentId> {
+    content_from(key.get(17..)?)
+}
+
+pub fn adopted(content: ContentId) -> Key {
+    join(&[b"e", &content.0.to_be_bytes()])
+}
+
+pub fn all_adopted() -> KeyRange {
+    KeyRange::prefix(&b"e"[..])
+}
+
+pub fn holders(content: ContentId) -> Key {
+    join(&[b"r", &content.0.to_be_bytes()])
+}
+
+pub fn intent(content: ContentId) -> Key {
+    join(&[b"w", &content.0.to_be_bytes()])
+}
+
+pub fn intents() -> KeyRange {
+    KeyRange::prefix(&b"w"[..])
+}
+
+pub fn dead_content(content: ContentId) -> Key {
+    join(&[b"g", &content.0.to_be_bytes()])
+}
+
+pub fn dead_contents() -> KeyRange {
+    KeyRange::prefix(&b"g"[..])
+}
+
+pub fn queue(account: &str, name: &str) -> Key {
+    join(&[b"q", account.as_bytes(), &[0], name.as_bytes()])
+}
+
+pub fn queues(account: &str) -> Key {
+    join(&[b"q", account.as_bytes(), &[0]])
+}
+
+/// The queues of all accounts.
+pub fn every_queue() -> KeyRange {
+    KeyRange::prefix(&b"q"[..])
+}
+
+pub fn message(generation: Generation, id: u128) -> Key {
+    join(&[b"k", &generation.0, &id.to_be_bytes()])
+}
+
+pub fn messages(generation: Generation) -> KeyRange {
+    KeyRange::prefix(join(&[b"k", &generation.0]))
+}
+
+pub fn visible(generation: Generation, visible: u64, receipt: u64, id: u128) -> Key {
+    join(&[b"v", &generation.0, &visible.to_be_bytes(), &receipt.to_be_bytes(), &id.to_be_bytes()])
+}
+
+/// What follows in a key is the order of messages: visible from, receipt, id.
+pub fn all_visible(generation: Generation) -> KeyRange {
+    KeyRange::prefix(join(&[b"v", &generation.0]))
+}
+
+pub const VISIBLE_AT: usize = 13;
+
+pub fn dead_generation(generation: Generation) -> Key {
+    join(&[b"G", &generation.0])
+}
+
+pub fn dead_generations() -> KeyRange {
+    KeyRange::prefix(&b"G"[..])
+}
+
+/// The content that a key with a one-byte prefix names.
+pub fn content_of(key: &[u8]) -> Option<ContentId> {
+    content_from(key.get(1..17)?)
+}
+
+pub fn content_from(bytes: &[u8]) -> Option<ContentId> {
+    Some(ContentId(u128::from_be_bytes(bytes.try_into().ok()?)))
+}
+
+pub fn generation_of(key: &[u8]) -> Option<Generation> {
+    Some(Generation(key.get(1..13)?.try_into().ok()?))
+}
+
+/// Tables are looked up without regard to case.
+pub fn table(account: &str, name: &str) -> Key {
+    join(&[b"t", account.as_bytes(), &[0], name.to_ascii_lowercase().as_bytes()])
+}
+
+pub fn tables(account: &str) -> Key {
+    join(&[b"t", account.as_bytes(), &[0]])
+}
+
+/// Every entity of a table; see [`crate::store::table::utf16_order`] for how the keys are written behind it.
+pub fn entities(generation: Generation) -> Key {
+    join(&[b"y", &generation.0])
+}
+
+pub fn entity(generation: Generation, partition: &str, row: &str) -> Key {
+    let (partition, row) = (utf16_order::encode(partition), utf16_order::encode(row));
+    join(&[b"y", &generation.0, &partition, &[0], &row])
+}
+
+/// Where the partition key begins in the key of an entity.
+pub const ENTITY_KEYS_AT: usize = 13;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_lie_in_the_order_in_which_they_were_made() {
+        let made: Vec<Key> = (0..50)
+            .map(|second| inline(ContentId::fresh(Timestamp::from_unix_ticks(0).plus_seconds(second))))
+            .collect();
+        assert!(made.is_sorted());
+        let now = Timestamp::from_unix_ticks(1);
+        assert_ne!(ContentId::fresh(now), ContentId::fresh(now), "chance tells apart what the time does not");
+    }
+}

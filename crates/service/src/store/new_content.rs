@@ -1,0 +1,71 @@
+//! Bytes that are on stable storage and that no record points to yet.
+
+use lazuli_model::time::Timestamp;
+
+use super::unit::{Changes as _, Unit};
+use crate::Services;
+use crate::fault::Answer;
+use crate::key::{self, ContentId};
+use crate::manifest::Manifest;
+use crate::record::content::{Content, PIECES_IN_BLOCK, PIECES_IN_RECORD};
+use crate::upload::Uploaded;
+
+/// An upload and, if it is in more pieces than its record should name, their manifest.
+pub struct NewContent {
+    pub(super) content: Content,
+    uploaded: Uploaded,
+    manifest: Option<Manifest>,
+}
+
+impl NewContent {
+    /// For a blob that has no other content.
+    pub async fn of_blob(services: &Services, uploaded: Uploaded) -> Answer<Self> {
+        Self::of_upload(services, uploaded, PIECES_IN_RECORD, services.now()).await
+    }
+
+    /// For a block, which many places of a list may name.
+    pub async fn of_block(services: &Services, uploaded: Uploaded) -> Answer<Self> {
+        Self::of_upload(services, uploaded, PIECES_IN_BLOCK, services.now()).await
+    }
+
+    async fn of_upload(
+        services: &Services,
+        uploaded: Uploaded,
+        direct: usize,
+        now: Timestamp,
+    ) -> Answer<Self> {
+        let id = ContentId::fresh(now);
+        let mut manifest = Manifest::of_upload(&uploaded, id, direct, now);
+        let content = match &mut manifest {
+            Some(manifest) => {
+                manifest.write_ahead(services).await?;
+                manifest.content.clone()
+            }
+            None => uploaded.content(id),
+        };
+        Ok(Self { content, uploaded, manifest })
+    }
+
+    pub fn uploaded(&self) -> &Uploaded {
+        &self.uploaded
+    }
+
+    /// What the commit that points to it carries.
+    pub(super) async fn publish(&self, unit: &mut Unit) -> Answer<()> {
+        if let Some((id, bytes)) = self.uploaded.inline() {
+            unit.put(key::inline(id), bytes);
+        }
+        unit.publish(self.uploaded.chunks());
+        match &self.manifest {
+            Some(manifest) => manifest.publish(&unit.reader().clone(), unit).await,
+            None => Ok(()),
+        }
+    }
+
+    /// A commit points to it.
+    pub fn settle(&mut self) {
+        if let Some(manifest) = &mut self.manifest {
+            manifest.settle();
+        }
+    }
+}

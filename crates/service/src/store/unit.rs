@@ -1,0 +1,129 @@
+//! A unit of work: what one operation reads and writes, at one snapshot and in one commit.
+//!
+//! Operations come to the engine by two doors. [`Services::commit`] gives a [`Unit`], whose changes are committed if
+//! nothing that it read has changed; [`Services::view`] gives a [`View`], which only reads. A guarded record is written
+//! through the [`Admitted`](super::Admitted) of that record, and in no other way.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use lazuli_engine::{EngineError, Key, Plan, Reader, Value};
+use lazuli_model::operation::{Mode, Reads, Writes};
+use lazuli_model::time::Timestamp;
+use lazuli_model::version::ApiVersion;
+use parking_lot::Mutex;
+
+use crate::fault::Answer;
+use crate::{Context, Services};
+
+/// One snapshot, and in a unit that writes what is to be committed on top of it. Cheap to clone.
+pub struct Unit<M: Mode = Writes> {
+    inner: Arc<Inner>,
+    mode: PhantomData<fn() -> M>,
+}
+
+/// A unit that only reads: there is nothing to commit.
+pub type View = Unit<Reads>;
+
+struct Inner {
+    reader: Reader,
+    plan: Mutex<Plan<()>>,
+    now: Timestamp,
+    context: Context,
+}
+
+impl<M: Mode> Clone for Unit<M> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), mode: PhantomData }
+    }
+}
+
+impl Services {
+    /// Runs `work` on a snapshot and commits what it wrote; again when another commit was faster. So `work` may run
+    /// several times and must have no effect but what it does to its unit.
+    pub async fn commit<T, E, F, Fut>(&self, context: &Context, work: F) -> Result<T, E>
+    where
+        F: Fn(Unit) -> Fut + Send + Sync,
+        Fut: Future<Output = Result<T, E>> + Send,
+        T: Send,
+        E: From<EngineError>,
+    {
+        let work = &work;
+        self.engine()
+            .run(self.deadline(), |reader| async move {
+                let unit = Unit::new(reader, context.clone());
+                let output = work(unit.clone()).await?;
+                let Plan { writes, publish, release, .. } =
+                    std::mem::replace(&mut *unit.inner.plan.lock(), Plan::new(()));
+                Ok(Plan { writes, publish, release, output })
+            })
+            .await
+    }
+
+    /// A snapshot of everything that is committed.
+    pub async fn view(&self, context: &Context) -> Answer<View> {
+        Ok(Unit::new(self.engine().reader().await?, context.clone()))
+    }
+}
+
+impl<M: Mode> Unit<M> {
+    fn new(reader: Reader, context: Context) -> Self {
+        let now = Timestamp::from_unix_ticks(reader.stamp().now.0);
+        let inner = Inner { reader, plan: Mutex::new(Plan::new(())), now, context };
+        Self { inner: Arc::new(inner), mode: PhantomData }
+    }
+
+    /// The clock at the snapshot: what leases and dates are judged by.
+    pub fn now(&self) -> Timestamp {
+        self.inner.now
+    }
+
+    pub fn account(&self) -> &str {
+        &self.inner.context.account
+    }
+
+    pub fn version(&self) -> ApiVersion {
+        self.inner.context.version
+    }
+
+    pub(crate) fn reader(&self) -> &Reader {
+        &self.inner.reader
+    }
+
+    /// The same unit in the hands of an operation of another mode.
+    pub(super) fn in_mode<N: Mode>(self) -> Unit<N> {
+        Unit { inner: self.inner, mode: PhantomData }
+    }
+}
+
+/// What writes are made of. The room [`store`](super) alone has it.
+pub(crate) trait Changes {
+    fn put(&mut self, key: Key, value: Value);
+    fn delete(&mut self, key: Key);
+}
+
+impl Changes for Unit {
+    fn put(&mut self, key: Key, value: Value) {
+        self.inner.plan.lock().put(key, value);
+    }
+
+    fn delete(&mut self, key: Key) {
+        self.inner.plan.lock().delete(key);
+    }
+}
+
+impl<T> Changes for Plan<T> {
+    fn put(&mut self, key: Key, value: Value) {
+        Plan::put(self, key, value);
+    }
+
+    fn delete(&mut self, key: Key) {
+        Plan::delete(self, key);
+    }
+}
+
+impl Unit {
+    pub(super) fn publish(&self, chunks: impl IntoIterator<Item = lazuli_engine::ChunkId>) {
+        self.inner.plan.lock().publish.extend(chunks);
+    }
+}
