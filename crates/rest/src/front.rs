@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use http::Response;
 use lazuli_model::access::ContainerAccess;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::{self, Method, Op, Row, Service};
+use lazuli_model::operation::{self, Method, Row, Service};
 use lazuli_model::version::ApiVersion;
 use lazuli_service::shared::service_properties::get_service_properties;
 use lazuli_service::{Context, Fault, Services};
@@ -185,10 +185,9 @@ impl Front {
     async fn count(&self, mut reply: Reply, row: &Row) -> Result<Reply, Failure> {
         let ResponseBody::Full(Some(bytes)) = &mut reply.body else { return Ok(reply) };
         let (bytes, outgoing) = (std::mem::take(bytes), self.services.outgoing());
-        let only_reads = row.route.methods.contains(&Method::Get) && row.op != Op::GetMessages;
-        reply.body = ResponseBody::full(match only_reads {
-            true => outgoing.count(bytes, reply.share.take()).await?,
-            false => outgoing.count_done(bytes, reply.share.take()),
+        reply.body = ResponseBody::full(match row.op.writes() {
+            true => outgoing.count_done(bytes, reply.share.take()),
+            false => outgoing.count(bytes, reply.share.take()).await?,
         });
         Ok(reply)
     }

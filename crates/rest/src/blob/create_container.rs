@@ -22,5 +22,5 @@ pub async fn create_container(call: Call) -> Result<Reply, Failure> {
         deny_encryption_scope_override: head.flag(headers::X_MS_DENY_ENCRYPTION_SCOPE_OVERRIDE)?,
     };
     let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(201).etag(stamped.etag, stamped.last_modified))
+    Ok(Reply::of(call.row).stamped(stamped))
 }

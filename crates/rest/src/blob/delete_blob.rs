@@ -25,7 +25,7 @@ pub async fn delete_blob(call: Call) -> Result<Reply, Failure> {
         snapshots,
     };
     input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(202).header(headers::X_MS_DELETE_TYPE_PERMANENT, true))
+    Ok(Reply::of(call.row).header(headers::X_MS_DELETE_TYPE_PERMANENT, true))
 }
 
 fn delete_snapshots(call: &Call) -> Result<Option<DeleteSnapshots>, Failure> {

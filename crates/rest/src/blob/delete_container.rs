@@ -10,5 +10,5 @@ use crate::reply::Reply;
 pub async fn delete_container(call: Call) -> Result<Reply, Failure> {
     let input = DeleteContainer { container: call.container(), preconditions: call.preconditions()? };
     input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(202))
+    Ok(Reply::of(call.row))
 }

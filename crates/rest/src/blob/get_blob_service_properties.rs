@@ -12,5 +12,5 @@ use crate::service_properties;
 pub async fn get_blob_service_properties(call: Call) -> Result<Reply, Failure> {
     let found = get_service_properties(&call.services, &call.context.account, Service::Blob);
     let properties = found.await.map_err(unwrap)?;
-    Ok(Reply::xml(200, service_properties::write(&properties, true)))
+    Ok(Reply::of(call.row).xml(service_properties::write(&properties, true)))
 }

@@ -31,10 +31,9 @@ pub async fn get_block_list(call: Call) -> Result<Reply, Failure> {
         true => call.services.aside(document(lists)).await.and_then(|built| built),
         false => document(lists).await,
     };
-    let mut reply = Reply::xml(200, text.map_err(unwrap)?);
+    let mut reply = Reply::of(call.row).xml(text.map_err(unwrap)?);
     if let Some((stamped, length)) = committed_blob {
-        reply =
-            reply.etag(stamped.etag, stamped.last_modified).header(headers::X_MS_BLOB_CONTENT_LENGTH, length);
+        reply = reply.stamped(stamped).header(headers::X_MS_BLOB_CONTENT_LENGTH, length);
     }
     Ok(reply)
 }

@@ -12,9 +12,10 @@ use crate::headers;
 use crate::reply::Reply;
 
 pub async fn get_container_properties(call: Call) -> Result<Reply, Failure> {
+    let row = call.row;
     let (container, now) = find(call).await?;
     let scope = container.default_encryption_scope.as_deref().unwrap_or(ACCOUNT_SCOPE);
-    let reply = show_metadata(Reply::new(200), &container);
+    let reply = show_metadata(Reply::of(row), &container);
     Ok(show_lease(reply, &container, now)
         .maybe(headers::X_MS_BLOB_PUBLIC_ACCESS, container.public_access.as_str())
         .header(headers::X_MS_HAS_IMMUTABILITY_POLICY, false)
@@ -25,8 +26,9 @@ pub async fn get_container_properties(call: Call) -> Result<Reply, Failure> {
 }
 
 pub async fn get_container_metadata(call: Call) -> Result<Reply, Failure> {
+    let row = call.row;
     let (container, _) = find(call).await?;
-    Ok(show_metadata(Reply::new(200), &container))
+    Ok(show_metadata(Reply::of(row), &container))
 }
 
 /// The container, and the moment at which its lease is to be judged.
@@ -36,7 +38,7 @@ pub async fn find(call: Call) -> Result<(ContainerRecord, Timestamp), Failure> {
 }
 
 fn show_metadata(reply: Reply, container: &ContainerRecord) -> Reply {
-    reply.etag(container.etag, container.last_modified).metadata(container.metadata.iter())
+    reply.stamped(container.stamped()).metadata(container.metadata.iter())
 }
 
 fn show_lease(reply: Reply, container: &ContainerRecord, now: Timestamp) -> Reply {

@@ -28,7 +28,7 @@ pub async fn get_user_delegation_key(call: Call) -> Result<Reply, Failure> {
     writer.maybe("SignedDelegatedUserTid", key.signed_delegated_user_tid.as_deref());
     writer.element("Value", &key.value);
     writer.close("UserDelegationKey");
-    Ok(Reply::xml(200, writer.finish()))
+    Ok(Reply::of(call.row).xml(writer.finish()))
 }
 
 fn key_info(root: &Element) -> Result<KeyInfo, Failure> {

@@ -84,8 +84,9 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
         }
     };
     let print = move |call: &Call, list: &BlobList| document(call, list, &shown, page.bytes);
+    let row = call.row;
     let text = build(call, max_results, read, print).await?;
-    Ok(Reply::xml(200, text).within(page.share))
+    Ok(Reply::of(row).xml(text).within(page.share))
 }
 
 fn document(call: &Call, list: &BlobList, shown: &Shown, most: usize) -> String {

@@ -34,8 +34,8 @@ pub async fn put_block_blob(call: Call) -> Result<Reply, Failure> {
     };
     let stored = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     let crc64 = version.has(Feature::Crc64).then_some(stored.crc64);
-    let reply = Reply::new(201)
-        .etag(stored.stamped.etag, stored.stamped.last_modified)
+    let reply = Reply::of(call.row)
+        .stamped(stored.stamped)
         .md5(name::CONTENT_MD5, stored.md5)
         .crc64(name::X_MS_CONTENT_CRC64, crc64)
         .header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);

@@ -34,7 +34,7 @@ pub async fn put_block(call: Call) -> Result<Reply, Failure> {
     let stored = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     let hash = TransportHash { sent_md5, computed_md5: stored.md5, crc64: stored.crc64 };
     let reply =
-        hash.show(Reply::new(201), call.head.version).header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
+        hash.show(Reply::of(call.row), call.head.version).header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
     Ok(show_customer_key(reply, key.as_ref()))
 }
 

@@ -36,7 +36,7 @@ pub async fn put_block_list(call: Call) -> Result<Reply, Failure> {
     let input = PutBlockList { at, preconditions, properties, blocks };
     let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     let reply = hash
-        .show(Reply::new(201).etag(stamped.etag, stamped.last_modified), call.head.version)
+        .show(Reply::of(call.row).stamped(stamped), call.head.version)
         .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);
     Ok(show_customer_key(reply, key.as_ref()))
 }

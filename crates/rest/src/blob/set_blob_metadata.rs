@@ -20,8 +20,6 @@ pub async fn set_blob_metadata(call: Call) -> Result<Reply, Failure> {
         customer_key: key.clone(),
     };
     let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    let reply = Reply::new(200)
-        .etag(stamped.etag, stamped.last_modified)
-        .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);
+    let reply = Reply::of(call.row).stamped(stamped).header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);
     Ok(show_customer_key(reply, key.as_ref()))
 }

@@ -20,5 +20,5 @@ pub async fn set_blob_properties(call: Call) -> Result<Reply, Failure> {
         headers: decode::content_headers(&call.head, false)?,
     };
     let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(200).etag(stamped.etag, stamped.last_modified))
+    Ok(Reply::of(call.row).stamped(stamped))
 }

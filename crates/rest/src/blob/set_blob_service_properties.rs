@@ -13,5 +13,5 @@ pub async fn set_blob_service_properties(call: Call) -> Result<Reply, Failure> {
     let document = call.body.collect(XML_LIMIT, &call.services).await.map_err(unwrap)?;
     let input = service_properties::read_aside(&call.services, document).await?;
     input.execute(&call.services, &call.context, Service::Blob).await.map_err(unwrap)?;
-    Ok(Reply::new(202))
+    Ok(Reply::of(call.row))
 }

@@ -20,5 +20,5 @@ pub async fn set_container_acl(call: Call) -> Result<Reply, Failure> {
     let policies = signed_identifiers::read_aside(&call.services, document, LETTERS).await?;
     let input = SetContainerAcl { container, preconditions, public_access, policies };
     let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(200).etag(stamped.etag, stamped.last_modified))
+    Ok(Reply::of(call.row).stamped(stamped))
 }

@@ -15,5 +15,5 @@ pub async fn set_container_metadata(call: Call) -> Result<Reply, Failure> {
         preconditions: call.preconditions()?,
     };
     let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(200).etag(stamped.etag, stamped.last_modified))
+    Ok(Reply::of(call.row).stamped(stamped))
 }

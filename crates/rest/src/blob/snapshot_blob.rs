@@ -22,8 +22,8 @@ pub async fn snapshot_blob(call: Call) -> Result<Reply, Failure> {
         customer_key: customer_key(&call.head)?,
     };
     let made = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(201)
-        .etag(made.stamped.etag, made.stamped.last_modified)
+    Ok(Reply::of(call.row)
+        .stamped(made.stamped)
         .header(headers::X_MS_SNAPSHOT, made.snapshot.iso7())
         .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, is_written))
 }

@@ -10,5 +10,5 @@ use crate::reply::Reply;
 pub async fn clear_messages(call: Call) -> Result<Reply, Failure> {
     let input = ClearMessages { queue: call.container() };
     input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(204))
+    Ok(Reply::of(call.row))
 }

@@ -12,5 +12,5 @@ pub async fn delete_message(call: Call) -> Result<Reply, Failure> {
     let receipt = parameters::pop_receipt(&call.head)?;
     let input = DeleteMessage { queue: call.container(), message: parameters::message_id(&call), receipt };
     input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(204))
+    Ok(Reply::of(call.row))
 }

@@ -18,5 +18,5 @@ pub async fn get_messages(call: Call) -> Result<Reply, Failure> {
     // Before any message is taken: afterwards the answer can no longer be refused.
     let share = call.services.outgoing().reserve(input.count * TEXT_LIMIT).await?;
     let messages = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(uncached(Reply::xml(200, message::write(&messages, Shown::Got)).within(share)))
+    Ok(uncached(Reply::of(call.row).xml(message::write(&messages, Shown::Got)).within(share)))
 }

@@ -12,6 +12,6 @@ use crate::reply::Reply;
 pub async fn get_queue_metadata(call: Call) -> Result<Reply, Failure> {
     let input = GetQueueMetadata { queue: call.container() };
     let found = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    let reply = Reply::new(200).header(headers::X_MS_APPROXIMATE_MESSAGES_COUNT, found.message_count);
+    let reply = Reply::of(call.row).header(headers::X_MS_APPROXIMATE_MESSAGES_COUNT, found.message_count);
     Ok(uncached(reply.metadata(found.metadata.iter())))
 }

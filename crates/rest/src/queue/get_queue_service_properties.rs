@@ -13,5 +13,5 @@ use crate::service_properties;
 pub async fn get_queue_service_properties(call: Call) -> Result<Reply, Failure> {
     let found = get_service_properties(&call.services, &call.context.account, Service::Queue);
     let properties = found.await.map_err(unwrap)?;
-    Ok(uncached(Reply::xml(200, service_properties::write(&properties, false))))
+    Ok(uncached(Reply::of(call.row).xml(service_properties::write(&properties, false))))
 }

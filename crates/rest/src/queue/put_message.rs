@@ -19,7 +19,7 @@ pub async fn put_message(call: Call) -> Result<Reply, Failure> {
     let input = PutMessage { queue, text, visibility_timeout, time_to_live };
     let put = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     if !call.head.version.has(Feature::PutMessageReceipt) {
-        return Ok(Reply::new(201));
+        return Ok(Reply::of(call.row));
     }
-    Ok(Reply::xml(201, message::write(&[put], Shown::Put)))
+    Ok(Reply::of(call.row).xml(message::write(&[put], Shown::Put)))
 }

@@ -18,5 +18,5 @@ pub async fn set_queue_acl(call: Call) -> Result<Reply, Failure> {
     let policies = signed_identifiers::read_aside(&call.services, document, LETTERS).await?;
     let input = SetQueueAcl { queue, policies };
     input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(204))
+    Ok(Reply::of(call.row))
 }

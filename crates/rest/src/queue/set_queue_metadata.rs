@@ -11,5 +11,5 @@ use crate::reply::Reply;
 pub async fn set_queue_metadata(call: Call) -> Result<Reply, Failure> {
     let input = SetQueueMetadata { queue: call.container(), metadata: decode::metadata(&call.head)? };
     input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(204))
+    Ok(Reply::of(call.row))
 }

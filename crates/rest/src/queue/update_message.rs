@@ -16,7 +16,7 @@ pub async fn update_message(call: Call) -> Result<Reply, Failure> {
     let text = message::read(&call.services, call.body).await?;
     let input = UpdateMessage { queue, message: id, receipt, visibility_timeout, text };
     let (receipt, visible) = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(204)
+    Ok(Reply::of(call.row)
         .header(headers::X_MS_POPRECEIPT, receipt.print())
         .header(headers::X_MS_TIME_NEXT_VISIBLE, visible.rfc1123()))
 }

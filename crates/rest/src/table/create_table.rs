@@ -19,8 +19,8 @@ pub async fn create_table(call: Call) -> Result<Reply, Failure> {
     let body = element(&table, level, &endpoint, &call.context.account);
     CreateTable { table }.execute(&call.services, &call.context).await.map_err(unwrap)?;
     let reply = match prefer.wants_content() {
-        true => json(201, level, body),
-        false => data(204).header(headers::DATASERVICEID, location.as_str()),
+        true => json(call.row, level, body),
+        false => data(call.row).otherwise(call.row).header(headers::DATASERVICEID, location.as_str()),
     };
     Ok(prefer.applied(reply.header(headers::LOCATION, location)))
 }

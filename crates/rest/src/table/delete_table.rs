@@ -11,5 +11,5 @@ use crate::reply::Reply;
 pub async fn delete_table(call: Call) -> Result<Reply, Failure> {
     let table = query_tables::name(&call)?;
     DeleteTable { table }.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(data(204))
+    Ok(data(call.row))
 }

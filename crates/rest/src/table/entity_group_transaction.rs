@@ -274,7 +274,7 @@ fn refused_part(call: &Call, index: usize, count: usize, prefer: Preference, fai
     let body = serde_json::json!({
         "odata.error": { "code": failure.code.name(), "message": { "lang": "en-US", "value": message } }
     });
-    let mut reply = Reply::new(failure.status()).header(headers::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    let mut reply = Reply::refused_part(failure.status()).header(headers::X_CONTENT_TYPE_OPTIONS, "nosniff");
     if !early {
         reply = prefer.applied(reply.header(headers::CACHE_CONTROL, "no-cache"));
     }
@@ -363,7 +363,7 @@ impl Answer {
     fn finish(mut self) -> Reply {
         let line = format!("--{}--", self.batch);
         self.line(&line);
-        super::data(202)
+        super::data(Op::EntityGroupTransaction.row())
             .header(headers::CONTENT_TYPE, format!("multipart/mixed; boundary={}", self.batch))
             .bytes(self.out.into())
     }

@@ -13,5 +13,5 @@ pub async fn get_table_acl(call: Call) -> Result<Reply, Failure> {
     let table = address::table(&call.head.target)?;
     let found = table_access(&call.services, &call.context.account, &table).await.map_err(unwrap)?;
     let access = found.ok_or(ErrorCode::TableNotFound)?;
-    Ok(Reply::xml(200, signed_identifiers::write(&access.policies)))
+    Ok(Reply::of(call.row).xml(signed_identifiers::write(&access.policies)))
 }

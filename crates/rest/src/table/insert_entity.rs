@@ -1,6 +1,5 @@
 //! Insert Entity.
 
-use lazuli_model::admission::table::entity_etag;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::time::Timestamp;
 use lazuli_service::table::{EntityChange, EntityGroupTransaction};
@@ -61,15 +60,15 @@ pub struct Inserted<'a> {
 impl Inserted<'_> {
     pub fn reply(&self, change: &EntityChange, timestamp: Timestamp) -> Reply {
         let Self { table, account, endpoint, level, prefer } = *self;
+        let row = change.op.row();
         let location = format!("{endpoint}{}", address::entity(table, &change.partition, &change.row));
         let reply = match prefer.wants_content() {
             true => {
                 let writer = Writer { level, account, table, endpoint, select: None };
-                json(201, level, writer.echo(&change.partition, &change.row, timestamp, &change.properties))
+                json(row, level, writer.echo(&change.partition, &change.row, timestamp, &change.properties))
             }
-            false => data(204).header(headers::DATASERVICEID, location.as_str()),
+            false => data(row).otherwise(row).header(headers::DATASERVICEID, location.as_str()),
         };
-        prefer
-            .applied(reply.header(headers::LOCATION, location).header(headers::ETAG, entity_etag(timestamp)))
+        prefer.applied(reply.header(headers::LOCATION, location).stamped_entity(timestamp))
     }
 }

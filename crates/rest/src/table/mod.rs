@@ -27,7 +27,7 @@ pub(crate) use tunnel::method;
 
 use bytes::Bytes;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::Op;
+use lazuli_model::operation::{Op, Row};
 
 use crate::call::Call;
 use crate::headers;
@@ -62,14 +62,14 @@ pub(crate) fn is_early(failure: &Failure, op: Option<Op>) -> bool {
 }
 
 /// What every answer about data carries.
-fn data(status: u16) -> Reply {
-    Reply::new(status)
+fn data(row: &'static Row) -> Reply {
+    Reply::of(row)
         .header(headers::CACHE_CONTROL, "no-cache")
         .header(headers::X_CONTENT_TYPE_OPTIONS, "nosniff")
 }
 
-fn json(status: u16, level: format::Level, body: impl Into<Bytes>) -> Reply {
-    data(status).header(headers::CONTENT_TYPE, level.content_type()).bytes(body.into())
+fn json(row: &'static Row, level: format::Level, body: impl Into<Bytes>) -> Reply {
+    data(row).header(headers::CONTENT_TYPE, level.content_type()).bytes(body.into())
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Query Entities: a set, or one entity by its keys.
 
-use lazuli_model::admission::table::entity_etag;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_service::outgoing::Page;
 use lazuli_service::table::{GetEntity, QueryEntities};
@@ -48,7 +47,7 @@ pub async fn query_entities(call: Call) -> Result<Reply, Failure> {
         None => page.next,
     };
     let (partition, row) = next.unzip();
-    Ok(json(200, level, body)
+    Ok(json(call.row, level, body)
         .within(share)
         .maybe(headers::X_MS_CONTINUATION_NEXTPARTITIONKEY, partition.map(|key| continuation::encode(&key)))
         .maybe(headers::X_MS_CONTINUATION_NEXTROWKEY, row.map(|key| continuation::encode(&key))))
@@ -70,7 +69,7 @@ pub async fn get_entity(call: Call) -> Result<Reply, Failure> {
     let entity = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
     let writer = Writer { level, account: &call.context.account, table: &table, endpoint: &endpoint, select };
     let body = writer.one(&entity).map_err(unwrap)?;
-    Ok(json(200, level, body).header(headers::ETAG, entity_etag(entity.timestamp)))
+    Ok(json(call.row, level, body).stamped_entity(entity.timestamp))
 }
 
 fn from(head: &Head) -> Result<Option<(String, String)>, Failure> {

@@ -35,7 +35,7 @@ pub async fn query_tables(call: Call) -> Result<Reply, Failure> {
     };
     let body = format!("{{{metadata}\"value\":[{}]}}", entries.join(","));
     let next = page.next.map(|table| continuation::encode(&table));
-    Ok(json(200, level, body).maybe(headers::X_MS_CONTINUATION_NEXTTABLENAME, next))
+    Ok(json(call.row, level, body).maybe(headers::X_MS_CONTINUATION_NEXTTABLENAME, next))
 }
 
 /// One table by its name.
@@ -45,7 +45,7 @@ pub async fn get_table(call: Call) -> Result<Reply, Failure> {
     let found = find_table(&call.services, &call.context, &name).await.map_err(unwrap)?;
     let table = found.ok_or(ErrorCode::ResourceNotFound)?;
     let body = create_table::element(&table, level, &call.service_endpoint(), &call.context.account);
-    Ok(json(200, level, body))
+    Ok(json(call.row, level, body))
 }
 
 /// `Tables('name')`

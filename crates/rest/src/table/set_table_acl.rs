@@ -17,5 +17,5 @@ pub async fn set_table_acl(call: Call) -> Result<Reply, Failure> {
     let document = call.body.collect(XML_LIMIT, &call.services).await.map_err(unwrap)?;
     let policies = signed_identifiers::read_aside(&call.services, document, LETTERS).await?;
     SetTableAcl { table, policies }.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(204))
+    Ok(Reply::of(call.row))
 }

@@ -12,6 +12,8 @@ use lazuli_rest::auth::{Accounts, Auth, OAuth};
 use lazuli_rest::{Front, FrontOptions};
 use lazuli_service::{ServiceOptions, Services};
 
+use super::rows;
+
 pub const ACCOUNT: &str = "devstoreaccount1";
 const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
@@ -172,8 +174,9 @@ impl Client {
             builder = builder.header(name, value);
         }
         let body = Full::new(Bytes::from(request.body.clone()));
-        let response = self.front.serve(Service::Blob, None, false, builder.body(body).unwrap()).await;
-        let (parts, body) = response.into_parts();
+        let served = self.front.serve_named(Service::Blob, None, false, builder.body(body).unwrap()).await;
+        let (parts, body) = served.response.into_parts();
+        rows::check(served.operation, parts.status.as_u16(), &parts.headers);
         let body = body.collect().await.unwrap().to_bytes();
         let mut headers = BTreeMap::new();
         for (name, value) in &parts.headers {
