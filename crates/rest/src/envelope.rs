@@ -161,8 +161,11 @@ impl Envelope {
         if let Some(id) = self.echoed_client_request_id() {
             put(name::X_MS_CLIENT_REQUEST_ID, id.clone());
         }
-        // Refusals of HEAD say nothing about a length; other answers always do, empty ones too.
-        let says_nothing = self.is_head && refusal.is_some();
+        // Refusals of HEAD say nothing about a length; other answers do, empty ones too if their row says so.
+        let says_nothing = match &refusal {
+            Some(_) => self.is_head,
+            None => self.row.is_some_and(|row| !row.answer.says_empty),
+        };
         if !says_nothing && !headers.contains_key(name::CONTENT_LENGTH) {
             let length = http_body::Body::size_hint(&body).exact().unwrap_or(0);
             headers.insert(name::CONTENT_LENGTH, length.into());

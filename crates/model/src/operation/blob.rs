@@ -151,7 +151,7 @@ macro_rules! blob_operations {
                     .marks(&[Is(COMP, "tags")]).body(Xml).addresses(VERSION),
                 policy: WRITE.conditions(C::TAGS.and(C::BLOB_PREFIXED)).lease(LeaseUse::Write).lease_since(Feature::LeaseGuardsTags),
                 access: SET_TAGS,
-                answer: answers(&[204]).breaks_line(),
+                answer: answers(&[204]).breaks_line().says_nothing(),
             }
 
             SetBlobExpiry: Writes {

@@ -13,9 +13,22 @@ use super::support::{ACCOUNT, BLOB_SAS, OTHER_ACCOUNT, OTHER_KEY, Request, SECRE
 use super::world::{World, blob, owner, send};
 
 /// The column `opt: snapshot, versionid` of contract/blob.md, typed a second time: of the operations that are built.
-const OF_SNAPSHOTS: [Op; 5] =
-    [Op::GetBlob, Op::GetBlobProperties, Op::GetBlobMetadata, Op::DeleteBlob, Op::GetBlockList];
-const OF_VERSIONS: [Op; 4] = [Op::GetBlob, Op::GetBlobProperties, Op::GetBlobMetadata, Op::DeleteBlob];
+const OF_SNAPSHOTS: &[Op] = &[
+    Op::GetBlobTags,
+    Op::GetBlob,
+    Op::GetBlobProperties,
+    Op::GetBlobMetadata,
+    Op::DeleteBlob,
+    Op::GetBlockList,
+];
+const OF_VERSIONS: &[Op] = &[
+    Op::GetBlobTags,
+    Op::SetBlobTags,
+    Op::GetBlob,
+    Op::GetBlobProperties,
+    Op::GetBlobMetadata,
+    Op::DeleteBlob,
+];
 
 const LETTERS: &str = "racwdxyltfmeopi";
 const A_LEASE: &str = "e0f0f8a0-0000-4000-8000-000000000000";
@@ -132,6 +145,9 @@ pub fn filled(row: &Row, request: Request) -> (Request, &'static str) {
         Op::PutBlockBlob => (request, "overwritten"),
         Op::PutBlock => (request.replace_query("blockid", "bmV3"), "another"),
         Op::PutBlockList => (request, "<BlockList><Latest>b2xk</Latest></BlockList>"),
+        Op::SetBlobTags => {
+            (request, "<Tags><TagSet><Tag><Key>changed</Key><Value>yes</Value></Tag></TagSet></Tags>")
+        }
         Op::SetContainerAcl => (request, "<SignedIdentifiers></SignedIdentifiers>"),
         Op::SetBlobServiceProperties => {
             (request, "<StorageServiceProperties><Cors></Cors></StorageServiceProperties>")
@@ -206,6 +222,7 @@ async fn what_is_refused_changes_nothing_and_no_credential_reaches_further_than_
         Op::PutBlockList,
         Op::SetBlobProperties,
         Op::SetBlobMetadata,
+        Op::SetBlobTags,
         Op::AcquireBlobLease,
         Op::SnapshotBlob,
         Op::DeleteContainer,

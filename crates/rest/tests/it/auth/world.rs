@@ -124,6 +124,7 @@ impl World {
         let asked = [
             blob(Method::Get, thing, &[]),
             blob(Method::Get, thing, &[blocks, all]),
+            blob(Method::Get, thing, &[("comp", "tags")]),
             blob(Method::Get, thing, &[snapshot]),
             blob(Method::Get, "/things", &[container]),
             blob(Method::Get, "/things", &[container, ("comp", "acl")]),
@@ -146,8 +147,8 @@ impl World {
 pub struct Seen(Vec<Answer>);
 
 impl Seen {
-    /// The blob itself, with what is staged beside it.
+    /// The blob itself, with its tags and what is staged beside it.
     pub fn base(&self) -> &[Answer] {
-        &self.0[..2]
+        &self.0[..3]
     }
 }

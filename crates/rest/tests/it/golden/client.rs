@@ -183,6 +183,9 @@ impl Client {
             let before = headers.insert(name.as_str().to_owned(), value.to_str().unwrap().to_owned());
             assert!(before.is_none(), "{name} twice");
         }
+        if !rows::says_length(served.operation, parts.status.as_u16()) {
+            assert_eq!(headers.insert("content-length".into(), "0".into()), None, "{}", served.operation);
+        }
         check_common(&request, &mut headers, &body);
         Answer { status: parts.status.as_u16(), headers, body }
     }

@@ -37,6 +37,11 @@ pub fn check(operation: &'static str, status: u16, headers: &HeaderMap) {
     answered().insert(operation);
 }
 
+/// Whether an answer of this kind names its length, as nearly all do.
+pub fn says_length(operation: &str, status: u16) -> bool {
+    status >= 300 || row(operation).is_none_or(|row| row.answer.says_empty)
+}
+
 /// After all conversations.
 pub fn assert_all_answered() {
     let answered = answered();
