@@ -1,6 +1,5 @@
 //! Create Container.
 
-use lazuli_model::access::PublicAccess;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::policy;
@@ -11,6 +10,7 @@ use crate::fault::Answer;
 use crate::key::Generation;
 use crate::record::container::ContainerRecord;
 use crate::{Context, Services};
+use lazuli_model::access::PublicAccess;
 
 #[derive(Clone, Debug)]
 pub struct CreateContainer {

@@ -1,7 +1,6 @@
 //! Get Blob, Get Blob Properties, Get Blob Metadata: a blob or a snapshot, read at one moment.
 
 use lazuli_model::admission::Preconditions;
-use lazuli_model::blob::CustomerKey;
 use lazuli_model::operation::Judged;
 use lazuli_model::range::ByteRange;
 use lazuli_model::time::Timestamp;
@@ -13,6 +12,7 @@ use crate::fault::Answer;
 use crate::record::blob::BlobRecord;
 use crate::store::View;
 use crate::{Context, Services};
+use lazuli_model::blob::CustomerKey;
 
 #[derive(Clone, Debug)]
 pub struct GetBlobProperties {

@@ -1,7 +1,6 @@
 //! Put Blob, for block blobs: the whole content in one request.
 
 use lazuli_model::admission::Preconditions;
-use lazuli_model::blob::{BlobType, ContentHeaders, ContentMd5, CustomerKey, Tier};
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::policy;
 use lazuli_model::tags::Tags;
@@ -13,6 +12,7 @@ use crate::record::existing::Existing;
 use crate::store::{Bytes, NewContent};
 use crate::upload::upload;
 use crate::{Body, Context, Services};
+use lazuli_model::blob::{BlobType, ContentHeaders, ContentMd5, CustomerKey, Tier};
 
 pub struct PutBlockBlob {
     pub at: BlobAddress,

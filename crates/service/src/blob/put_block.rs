@@ -1,7 +1,6 @@
 //! Put Block: bytes that are not part of the blob until a block list names them.
 
 use lazuli_model::admission::Preconditions;
-use lazuli_model::blob::CustomerKey;
 use lazuli_model::operation::policy;
 use lazuli_model::version::Feature;
 
@@ -12,6 +11,7 @@ use crate::record::existing::Existing;
 use crate::store::NewContent;
 use crate::upload::upload;
 use crate::{Body, Context, Services};
+use lazuli_model::blob::CustomerKey;
 
 pub struct PutBlock {
     pub at: BlobAddress,

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use lazuli_model::admission::Preconditions;
-use lazuli_model::blob::BlobType;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::operation::policy;
 
@@ -17,6 +16,7 @@ use crate::fault::Answer;
 use crate::record::existing::Existing;
 use crate::store::{BlockListPlan, Bytes};
 use crate::{Context, Services};
+use lazuli_model::blob::BlobType;
 
 /// Where a listed block is to be looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,13 +88,13 @@ impl PutBlockList {
 #[cfg(test)]
 mod tests {
     use lazuli_engine::{Engine, Host};
-    use lazuli_model::access::PublicAccess;
     use lazuli_model::metadata::Metadata;
     use lazuli_model::version::ApiVersion;
 
     use super::*;
     use crate::ServiceOptions;
     use crate::blob::CreateContainer;
+    use lazuli_model::access::PublicAccess;
 
     #[tokio::test(start_paused = true)]
     async fn a_long_list_is_refused_when_its_turn_does_not_come() {

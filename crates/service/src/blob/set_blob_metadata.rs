@@ -1,7 +1,6 @@
 //! Set Blob Metadata: the whole set is replaced.
 
 use lazuli_model::admission::Preconditions;
-use lazuli_model::blob::CustomerKey;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::policy;
 
@@ -9,6 +8,7 @@ use super::write::check_customer_key;
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
 use crate::{Context, Services};
+use lazuli_model::blob::CustomerKey;
 
 #[derive(Clone, Debug)]
 pub struct SetBlobMetadata {

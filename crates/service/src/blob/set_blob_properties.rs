@@ -1,12 +1,12 @@
 //! Set Blob Properties: the content headers, all six replaced when any is given.
 
 use lazuli_model::admission::Preconditions;
-use lazuli_model::blob::ContentHeaders;
 use lazuli_model::operation::policy;
 
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
 use crate::{Context, Services};
+use lazuli_model::blob::ContentHeaders;
 
 #[derive(Clone, Debug)]
 pub struct SetBlobProperties {

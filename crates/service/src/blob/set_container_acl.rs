@@ -1,12 +1,12 @@
 //! Set Container ACL: the public access level and the stored access policies, replaced together.
 
-use lazuli_model::access::{AccessPolicy, PublicAccess};
 use lazuli_model::admission::Preconditions;
 use lazuli_model::operation::policy;
 
 use super::Stamped;
 use crate::fault::Answer;
 use crate::{Context, Services};
+use lazuli_model::access::{AccessPolicy, PublicAccess};
 
 #[derive(Clone, Debug)]
 pub struct SetContainerAcl {

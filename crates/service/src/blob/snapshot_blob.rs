@@ -1,7 +1,6 @@
 //! Snapshot Blob: a second record over the same content.
 
 use lazuli_model::admission::Preconditions;
-use lazuli_model::blob::CustomerKey;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::policy;
 use lazuli_model::time::Timestamp;
@@ -10,6 +9,7 @@ use super::write::check_customer_key;
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
 use crate::{Context, Services};
+use lazuli_model::blob::CustomerKey;
 
 #[derive(Clone, Debug)]
 pub struct SnapshotBlob {

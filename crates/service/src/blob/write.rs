@@ -2,11 +2,11 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use lazuli_model::blob::{CustomerKey, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
 
 use crate::record::blob::BlobRecord;
 use crate::upload::Uploaded;
+use lazuli_model::blob::{CustomerKey, Tier};
 
 /// What the sender says its bytes hash to.
 #[derive(Clone, Debug, Default)]

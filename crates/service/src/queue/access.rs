@@ -8,6 +8,6 @@ use crate::{Context, Services};
 /// None when there is no such queue.
 pub async fn queue_access(services: &Services, account: &str, name: &str) -> Answer<Option<ContainerAccess>> {
     let found = services.view(&Context::reading(account)).await?.queue(name).await?;
-    let policies = found.record().map(|queue| queue.policies.clone());
-    Ok(policies.map(|policies| ContainerAccess { public: PublicAccess::Private, policies }))
+    let access = |policies| ContainerAccess { public: PublicAccess::Private, policies };
+    Ok(found.record().map(|queue| access(queue.policies.clone())))
 }

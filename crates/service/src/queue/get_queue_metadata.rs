@@ -1,12 +1,12 @@
 //! Get Queue Metadata and Get Queue ACL.
 
-use lazuli_model::access::AccessPolicy;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::policy;
 
 use super::open;
 use crate::fault::Answer;
 use crate::{Context, Services};
+use lazuli_model::access::AccessPolicy;
 
 #[derive(Clone, Debug)]
 pub struct GetQueueMetadata {

@@ -1,10 +1,10 @@
 //! Set Queue ACL.
 
-use lazuli_model::access::AccessPolicy;
 use lazuli_model::operation::policy;
 
 use crate::fault::Answer;
 use crate::{Context, Services};
+use lazuli_model::access::AccessPolicy;
 
 #[derive(Clone, Debug)]
 pub struct SetQueueAcl {

@@ -1,12 +1,12 @@
 //! Get and Set Service Properties, for every service.
 
 use lazuli_model::operation::Service;
-use lazuli_model::service_properties::{
-    CorsRule, Logging, Metrics, RetentionPolicy, ServiceProperties, StaticWebsite,
-};
 
 use crate::fault::Answer;
 use crate::{Context, Services};
+use lazuli_model::service_properties::{
+    CorsRule, Logging, Metrics, RetentionPolicy, ServiceProperties, StaticWebsite,
+};
 
 /// The root elements that a request names; the others keep their settings.
 #[derive(Clone, Debug, Default)]

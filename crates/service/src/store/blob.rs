@@ -4,7 +4,6 @@
 use lazuli_model::admission::{
     self, Kind, Lease, LeaseAction, LeaseChange, LeaseId, Preconditions, Subject as _, admit,
 };
-use lazuli_model::blob::{BlobType, ExplicitTier};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
 use lazuli_model::operation::{Mode, Policy};
@@ -24,6 +23,7 @@ use crate::record::blob::BlobRecord;
 use crate::record::block::StagedRecord;
 use crate::record::content::Content;
 use crate::record::existing::Existing;
+use lazuli_model::blob::{BlobType, ExplicitTier};
 
 /// Where a blob or one of its snapshots stands.
 pub struct BlobPlace {
@@ -87,7 +87,7 @@ impl<M: Mode> Unit<M> {
         let place = self.place_of(at, None).await?;
         let record = match self.find_blob(&place).await? {
             Some(blob) => Some(Existing::Blob(Box::new(blob))),
-            None => self.find_staged(&place).await?.map(Existing::Staged),
+            None => self.find_staged(&place).await?.map(|staged| Existing::Staged(staged)),
         };
         Ok(Found::new(self.clone(), place, record))
     }
@@ -219,7 +219,7 @@ impl Present<BlobRecord> {
             let now = self.unit.now();
             self.record.touch(now);
         }
-        self.unit.put(self.place.key(), self.record.encode());
+        self.unit.put(self.place.key(), self.record.clone().encode());
         self.record
     }
 }
@@ -248,21 +248,21 @@ fn record_over(
     now: Timestamp,
 ) -> BlobRecord {
     let etag = ETag(old.map_or(now.0, |old| now.0.max(old.etag.0 + 1)));
-    let tier = match properties.tier {
-        Some(tier) => Some(ExplicitTier { tier, changed: Timestamp(etag.0) }),
-        None => old.and_then(|old| old.tier),
-    };
+    let changed = Timestamp(etag.0);
     BlobRecord {
         kind,
-        created: old.map_or(Timestamp(etag.0), |old| old.created),
+        created: old.map_or(changed, |old| old.created),
         etag,
-        last_modified: Timestamp(etag.0),
+        last_modified: changed,
         content,
         headers: properties.headers.clone(),
         metadata: properties.metadata.clone(),
         tags: properties.tags.clone(),
         lease,
-        tier,
+        tier: match properties.tier {
+            Some(tier) => Some(ExplicitTier { tier, changed }),
+            None => old.and_then(|old| old.tier),
+        },
         customer_key: properties.customer_key.clone(),
         encryption_scope: None,
         snapshots: old.map_or(0, |old| old.snapshots),

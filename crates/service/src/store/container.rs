@@ -114,7 +114,6 @@ impl View {
             max_results: request.max_results,
             max_bytes: request.max_bytes,
         };
-        let (items, next) = listing.page(self.reader()).await?;
-        Ok((items, next))
+        listing.page(self.reader()).await
     }
 }

@@ -1,12 +1,12 @@
 //! The properties of an account's services. The last writer wins: nothing guards them.
 
 use lazuli_model::operation::{Mode, Service};
-use lazuli_model::service_properties::ServiceProperties;
 
 use super::key;
 use super::record::Record;
 use super::unit::{Changes as _, Unit};
 use crate::fault::Answer;
+use lazuli_model::service_properties::ServiceProperties;
 
 fn letter(service: Service) -> u8 {
     match service {

@@ -49,7 +49,7 @@ impl Present<BlobRecord> {
         let now = self.unit.now();
         // The id is a moment after every snapshot of this name, and not before the blob's last change.
         let last = self.unit.last_snapshot(&self.place).await?;
-        let id = now.0.max(self.record.etag.0).max(last + 1);
+        let id = now.0.max(self.etag.0).max(last + 1);
         let mut copy = self.record.clone();
         copy.lease = None;
         copy.snapshots = 0;
@@ -61,7 +61,7 @@ impl Present<BlobRecord> {
         let reader = self.unit.reader().clone();
         content::share(&reader, &mut self.unit, &copy.content).await?;
         self.unit.put(key::snapshot(self.place.generation, &self.place.name, id), copy.encode());
-        self.record.snapshots += 1;
+        self.snapshots += 1;
         self.put();
         Ok(Snapshotted { snapshot: Timestamp(id), stamped })
     }

@@ -8,6 +8,6 @@ use crate::{Context, Services};
 /// None when there is no such table.
 pub async fn table_access(services: &Services, account: &str, name: &str) -> Answer<Option<ContainerAccess>> {
     let found = services.view(&Context::reading(account)).await?.table(name).await?;
-    let policies = found.record().map(|table| table.policies.clone());
-    Ok(policies.map(|policies| ContainerAccess { public: PublicAccess::Private, policies }))
+    let access = |policies| ContainerAccess { public: PublicAccess::Private, policies };
+    Ok(found.record().map(|table| access(table.policies.clone())))
 }

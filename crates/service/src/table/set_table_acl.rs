@@ -1,10 +1,10 @@
 //! Set Table ACL: the stored access policies, replaced together.
 
-use lazuli_model::access::AccessPolicy;
 use lazuli_model::operation::policy;
 
 use crate::fault::Answer;
 use crate::{Context, Services};
+use lazuli_model::access::AccessPolicy;
 
 #[derive(Clone, Debug)]
 pub struct SetTableAcl {
