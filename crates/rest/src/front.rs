@@ -81,18 +81,18 @@ impl Front {
         let arrival = Arrival { listener, peer, secure, now };
         let (mut envelope, head) = Envelope::open(&arrival, parts);
         let length = envelope.content_length;
+        let span = envelope.span();
         let reply = match head {
             Ok(head) => {
                 let body = request_body::service_body(body, length, head.header(headers::EXPECT).is_some());
-                let span = envelope.span();
-                self.answer(head, body, &mut envelope).instrument(span).await
+                self.answer(head, body, &mut envelope).instrument(span.clone()).await
             }
             Err(failure) => {
                 drop(request_body::service_body(body, length, false));
                 failure.into()
             }
         };
-        let response = envelope.seal(reply, &self.date, &self.auth);
+        let response = span.in_scope(|| envelope.seal(reply, &self.date, &self.auth));
         Served { response, operation: envelope.operation(), bytes_in: length.unwrap_or(0) }
     }
 

@@ -23,7 +23,7 @@ pub struct Streamed {
     left: u64,
 }
 
-/// The body broke off: the connection is closed, and the client sees fewer bytes than were announced.
+/// The body broke off, which the listener logs with the operation: the connection is closed, and the client sees fewer bytes than were announced.
 #[derive(Debug)]
 pub struct Broken(String);
 
@@ -110,6 +110,5 @@ impl Streamed {
 }
 
 fn broken(why: &str) -> Broken {
-    tracing::error!(why, "a download broke off");
     Broken(why.to_owned())
 }

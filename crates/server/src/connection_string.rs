@@ -72,3 +72,25 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     };
     SocketAddr::new(ip, address.port())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endpoints_are_reachable_and_of_the_scheme_that_is_served() {
+        let at = |text: &str| text.parse::<SocketAddr>().expect("an address");
+        let listeners = [
+            (Service::Blob, at("0.0.0.0:1")),
+            (Service::Queue, at("[::]:2")),
+            (Service::Table, at("10.0.0.7:3")),
+            (Service::File, at("127.0.0.1:4")),
+            (Service::Dfs, at("127.0.0.1:5")),
+        ];
+        assert_eq!(
+            build("mine", "a2V5", true, &listeners),
+            "DefaultEndpointsProtocol=https;AccountName=mine;AccountKey=a2V5;\
+             BlobEndpoint=https://127.0.0.1:1/mine;QueueEndpoint=https://[::1]:2/mine;TableEndpoint=https://10.0.0.7:3/mine;"
+        );
+    }
+}

@@ -119,16 +119,20 @@ impl Finished for Exchange {
     fn finished(&mut self, elapsed: Duration, bytes_out: u64, ended: Ended) {
         let (operation, status) = (self.operation, self.status.as_u16());
         let bytes_in = self.bytes_in;
-        self.metrics.finished(&Counted { operation, status, elapsed, bytes_in, bytes_out, ended });
-        let failed = self.status.is_server_error() || ended == Ended::Broken;
+        self.metrics.finished(&Counted { operation, status, elapsed, bytes_in, bytes_out, ended: &ended });
+        if let Ended::Broken { why } = &ended {
+            let request_id = text(self.request_id.as_ref());
+            tracing::error!(request_id, operation, why, "an answer broke off");
+        }
+        let failed = self.status.is_server_error() || matches!(ended, Ended::Broken { .. });
         if self.access || failed {
-            self.log(elapsed, bytes_out, ended);
+            self.log(elapsed, bytes_out, &ended);
         }
     }
 }
 
 impl Exchange {
-    fn log(&self, elapsed: Duration, bytes_out: u64, ended: Ended) {
+    fn log(&self, elapsed: Duration, bytes_out: u64, ended: &Ended) {
         tracing::info!(
             target: log::ACCESS,
             service = service_name(self.service),
@@ -140,7 +144,7 @@ impl Exchange {
             bytes = bytes_out,
             sent = match ended {
                 Ended::Complete => "complete",
-                Ended::Broken => "broken",
+                Ended::Broken { .. } => "broken",
                 Ended::Left => "left",
             },
             ms = %format_args!("{:.3}", elapsed.as_secs_f64() * 1000.0),

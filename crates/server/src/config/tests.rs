@@ -230,6 +230,9 @@ fn services_that_are_not_named_are_off() {
     };
     assert_eq!(services(&["--services", "blob"]), [Service::Blob]);
     assert_eq!(services(&["--services", "table, Blob"]), [Service::Blob, Service::Table]);
+    let in_file =
+        file::parse(Path::new("x.toml"), "services = [\"queue\", \"blob\"]\nhost = \"::1\"").expect("read");
+    assert_eq!(in_file.services, Some(List(vec!["queue".to_owned(), "blob".to_owned()])));
     for wrong in ["blobs", "blob,smb", ","] {
         let refused = message(&["--services", wrong]);
         assert!(refused.contains("blob, queue, table, file, dfs"), "{wrong}: {refused}");

@@ -123,7 +123,7 @@ fn gauge(
 }
 
 fn syncs(to: &mut DescriptorEncoder<'_>, stats: &SyncStats) -> fmt::Result {
-    let bounds = SyncStats::BOUNDS_MICROS.iter().map(|micros| *micros as f64 / 1e6).chain([f64::MAX]);
+    let bounds = SyncStats::BOUNDS_MICROS.iter().map(|micros| *micros as f64 / 1e6).chain([f64::INFINITY]);
     let buckets: Vec<(f64, u64)> = bounds.zip(stats.counts).collect();
     let mut metric = to.encode_descriptor(
         "engine_sync_duration",

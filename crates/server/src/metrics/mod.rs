@@ -39,14 +39,14 @@ struct CutShort {
 }
 
 /// A request that was answered, or of which the answer ended early.
-pub struct Request {
+pub struct Request<'a> {
     pub operation: &'static str,
     pub status: u16,
     /// From the head of the request to the last byte of the answer.
     pub elapsed: Duration,
     pub bytes_in: u64,
     pub bytes_out: u64,
-    pub ended: Ended,
+    pub ended: &'a Ended,
 }
 
 pub struct Metrics {
@@ -97,13 +97,13 @@ impl Metrics {
         let _ = self.services.set(services.clone());
     }
 
-    pub fn finished(&self, request: &Request) {
+    pub fn finished(&self, request: &Request<'_>) {
         let Request { operation, status, elapsed, bytes_in, bytes_out, ended } = *request;
         self.requests.get_or_create(&Outcome { operation, status }).inc();
         self.durations.get_or_create(&Operation { operation }).observe(elapsed.as_secs_f64());
         let by = match ended {
             Ended::Complete => None,
-            Ended::Broken => Some("server"),
+            Ended::Broken { .. } => Some("server"),
             Ended::Left => Some("client"),
         };
         if let Some(by) = by {

@@ -1,6 +1,7 @@
 //! One connection from its first byte to its last.
 
 use std::convert::Infallible;
+use std::fmt::Display;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -47,7 +48,7 @@ pub struct Peer {
 
 /// Who answers requests of a listener.
 pub trait Answering: Send + Sync + 'static {
-    type Body: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>
+    type Body: Body<Data = Bytes, Error: Display + Into<Box<dyn std::error::Error + Send + Sync>>>
         + Send
         + Unpin
         + 'static;

@@ -8,6 +8,7 @@ mod front_door;
 mod lifecycle;
 mod logs;
 mod malformed;
+mod metrics;
 mod process;
 mod secret;
 mod tls;

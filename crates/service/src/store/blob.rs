@@ -87,7 +87,7 @@ impl<M: Mode> Unit<M> {
         let place = self.place_of(at, None).await?;
         let record = match self.find_blob(&place).await? {
             Some(blob) => Some(Existing::Blob(Box::new(blob))),
-            None => self.find_staged(&place).await?.map(|staged| Existing::Staged(staged)),
+            None => self.find_staged(&place).await?.map(Existing::Staged),
         };
         Ok(Found::new(self.clone(), place, record))
     }

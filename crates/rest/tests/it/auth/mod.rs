@@ -10,6 +10,7 @@ mod sas;
 mod shared_key;
 mod support;
 mod table_range;
+mod unbuilt;
 mod unread;
 mod vectors;
 mod world;
