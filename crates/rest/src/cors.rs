@@ -8,7 +8,6 @@ use lazuli_service::Services;
 use lazuli_service::shared::service_properties::get_service_properties;
 
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::head::Head;
 use crate::headers::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
@@ -39,7 +38,7 @@ pub(crate) async fn preflight(services: &Services, head: &Head) -> Result<Reply,
     };
     let asked = head.header(ACCESS_CONTROL_REQUEST_HEADERS).unwrap_or_default();
     let properties = get_service_properties(services, &head.target.account, head.target.service);
-    let rules = properties.await.map_err(unwrap)?.cors;
+    let rules = properties.await?.cors;
     let rule = rules
         .iter()
         .find(|rule| allows_origin(rule, origin) && allows_method(rule, method))

@@ -11,7 +11,7 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{self, Method, Row, Service};
 use lazuli_model::version::ApiVersion;
 use lazuli_service::shared::service_properties::get_service_properties;
-use lazuli_service::{Context, Fault, Services};
+use lazuli_service::{Context, Services};
 use tracing::Instrument;
 
 use crate::auth::Auth;
@@ -206,24 +206,19 @@ impl Front {
         Ok(match target.service {
             Service::Blob => {
                 let found = lazuli_service::blob::container_access(services, account, name);
-                found.await.map_err(unwrap)?
+                found.await?
             }
             Service::Queue => {
                 let found = lazuli_service::queue::queue_access(services, account, name);
-                found.await.map_err(unwrap)?
+                found.await?
             }
             Service::Table => {
                 let found = lazuli_service::table::table_access(services, account, name);
-                found.await.map_err(unwrap)?
+                found.await?
             }
             Service::File | Service::Dfs => None,
         })
     }
-}
-
-/// A fault of the service in the words of the wire.
-pub(crate) fn unwrap(Fault(failure): Fault) -> Failure {
-    failure
 }
 
 fn find_row(head: &Head) -> Result<&'static Row, Failure> {

@@ -12,7 +12,6 @@ use lazuli_service::download::Download;
 use super::properties::{customer_key, refuse_structured_body, show_customer_key};
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::headers::{self, name};
 use crate::reply::Reply;
 
@@ -24,8 +23,7 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
     let wanted = RangeHash::read(&call)?;
     let range = decode::range(&call.head);
     let input = GetBlob { properties: properties(&call)?, range };
-    let (found, content) =
-        input.execute(&call.services, &call.context, call.reading()).await.map_err(unwrap)?;
+    let (found, content) = input.execute(&call.services, &call.context, call.reading()).await?;
     let length = found.blob.length();
     let (at, mut download) = match content {
         Ok(content) => content,
@@ -53,7 +51,7 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
     }
     let hashed =
         call.services.aside(async move { gather(&mut download).await.map(|bytes| wanted.of(bytes)) });
-    let (bytes, hash) = hashed.await.map_err(unwrap)??;
+    let (bytes, hash) = hashed.await??;
     let reply = match hash {
         Hash::Md5(md5) => reply.md5(name::CONTENT_MD5, Some(md5)),
         Hash::Crc64(crc64) => reply.crc64(name::X_MS_CONTENT_CRC64, Some(crc64)),
@@ -62,8 +60,7 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
 }
 
 pub async fn get_blob_properties(call: Call) -> Result<Reply, Failure> {
-    let found =
-        properties(&call)?.execute(&call.services, &call.context, call.reading()).await.map_err(unwrap)?;
+    let found = properties(&call)?.execute(&call.services, &call.context, call.reading()).await?;
     let reply = describe(&call, &found)
         .header(name::CONTENT_LENGTH, found.blob.length())
         .content_md5(name::CONTENT_MD5, &found.blob.headers.content_md5);
@@ -91,8 +88,7 @@ pub fn chosen_tier(tier: Tier) -> Option<&'static str> {
 }
 
 pub async fn get_blob_metadata(call: Call) -> Result<Reply, Failure> {
-    let found =
-        properties(&call)?.execute(&call.services, &call.context, call.reading()).await.map_err(unwrap)?;
+    let found = properties(&call)?.execute(&call.services, &call.context, call.reading()).await?;
     Ok(Reply::of(call.row).stamped(found.blob.stamped()).metadata(found.blob.metadata.iter()))
 }
 
@@ -187,7 +183,7 @@ impl RangeHash {
 async fn gather(download: &mut Download) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::with_capacity(usize::try_from(download.length()).unwrap_or(0));
     while let Some(part) = download.next().await {
-        bytes.extend_from_slice(&part.map_err(unwrap)?);
+        bytes.extend_from_slice(&part?);
     }
     Ok(bytes)
 }

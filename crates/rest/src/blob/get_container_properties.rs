@@ -7,7 +7,6 @@ use lazuli_service::blob::{ContainerRecord, GetContainerProperties};
 
 use super::ACCOUNT_SCOPE;
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 
@@ -34,7 +33,7 @@ pub async fn get_container_metadata(call: Call) -> Result<Reply, Failure> {
 /// The container, and the moment at which its lease is to be judged.
 pub async fn find(call: Call) -> Result<(ContainerRecord, Timestamp), Failure> {
     let input = GetContainerProperties { container: call.container(), preconditions: call.preconditions()? };
-    input.execute(&call.services, &call.context, call.reading()).await.map_err(unwrap)
+    Ok(input.execute(&call.services, &call.context, call.reading()).await?)
 }
 
 fn show_metadata(reply: Reply, container: &ContainerRecord) -> Reply {

@@ -5,15 +5,13 @@ use lazuli_service::blob::LeaseContainer;
 
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 
 pub async fn lease_container(call: Call) -> Result<Reply, Failure> {
     let action = decode::lease_action(&call.head, call.row)?;
     let input = LeaseContainer { container: call.container(), preconditions: call.preconditions()?, action };
-    let (stamped, change) =
-        input.execute(&call.services, &call.context, call.writing()?).await.map_err(unwrap)?;
+    let (stamped, change) = input.execute(&call.services, &call.context, call.writing()?).await?;
     Ok(Reply::of(call.row)
         .stamped(stamped)
         .maybe(headers::X_MS_LEASE_ID, change.id)

@@ -7,7 +7,6 @@ use lazuli_service::table::EntityGroupTransaction;
 
 use super::{address, data, insert_entity, scope};
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::reply::Reply;
 
 pub async fn change_entity(mut call: Call) -> Result<Reply, Failure> {
@@ -16,8 +15,7 @@ pub async fn change_entity(mut call: Call) -> Result<Reply, Failure> {
     let change = insert_entity::change(&mut call, &table).await?;
     let op = change.op;
     let input = EntityGroupTransaction { table, changes: vec![change] };
-    let timestamps =
-        input.execute(&call.services, &call.context).await.map_err(|refused| unwrap(refused.fault))?;
+    let timestamps = input.execute(&call.services, &call.context).await.map_err(|refused| refused.fault)?;
     Ok(changed(op, timestamps.first().copied()))
 }
 

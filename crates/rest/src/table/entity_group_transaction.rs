@@ -17,7 +17,6 @@ use super::multipart::{self, Part, Request};
 use super::part::{self, Unread};
 use super::{BODY_LIMIT, address, is_early, query_entities, scope};
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::head::Head;
 use crate::headers;
 use crate::query::Query;
@@ -32,7 +31,7 @@ pub async fn entity_group_transaction(mut call: Call) -> Result<Reply, Failure> 
     let content_type = call.head.header(headers::CONTENT_TYPE).unwrap_or_default();
     let boundary = multipart::boundary(content_type).ok_or(ErrorCode::InvalidInput)?.to_owned();
     let body = std::mem::replace(&mut call.body, Body::empty());
-    let document = body.collect(BODY_LIMIT, &call.services).await.map_err(unwrap)?;
+    let document = body.collect(BODY_LIMIT, &call.services).await?;
     let mut pace = Pace::default();
     let parts = multipart::parts(&document, &boundary);
     pace.spend(document.len()).await;
@@ -161,7 +160,7 @@ async fn changeset(call: &Call, document: &Bytes, parts: &[Part<'_>]) -> Result<
     let input = EntityGroupTransaction { table, changes };
     let timestamps = input.execute(&call.services, &call.context).await.map_err(|refused| {
         let prefer = wanted.get(refused.index).map_or(Preference::Unsaid, |wanted| wanted.prefer);
-        refuse(refused.index, prefer, unwrap(refused.fault))
+        refuse(refused.index, prefer, refused.fault.into())
     })?;
     Ok(Changed { wanted, changes: input.changes, timestamps })
 }

@@ -9,7 +9,6 @@ use super::format::{Level, Preference};
 use super::part::{self, Unread};
 use super::{BODY_LIMIT, address, data, json, multipart, scope};
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 
@@ -22,8 +21,7 @@ pub async fn insert_entity(mut call: Call) -> Result<Reply, Failure> {
     let inserted =
         Inserted { table: &table, account: &call.context.account, endpoint: &endpoint, level, prefer };
     let input = EntityGroupTransaction { table: table.clone(), changes: vec![change] };
-    let timestamps =
-        input.execute(&call.services, &call.context).await.map_err(|refused| unwrap(refused.fault))?;
+    let timestamps = input.execute(&call.services, &call.context).await.map_err(|refused| refused.fault)?;
     match (&input.changes[..], &timestamps[..]) {
         ([change], [timestamp]) => Ok(inserted.reply(change, *timestamp)),
         _ => Err(ErrorCode::InternalError.into()),
@@ -37,7 +35,7 @@ pub async fn change(call: &mut Call, table: &str) -> Result<EntityChange, Failur
         return Err(ErrorCode::MediaTypeNotSupported.into());
     }
     let body = std::mem::replace(&mut call.body, lazuli_service::Body::empty());
-    let document = body.collect(BODY_LIMIT, &call.services).await.map_err(unwrap)?;
+    let document = body.collect(BODY_LIMIT, &call.services).await?;
     match part::read(&call.services, call.row, &call.head, table, document).await {
         Ok(change) => {
             scope::check_keys(&call.grant, &change.partition, &change.row)?;

@@ -1,6 +1,7 @@
 //! Query Entities: a set, or one entity by its keys.
 
 use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_service::Fault;
 use lazuli_service::outgoing::Page;
 use lazuli_service::table::{GetEntity, QueryEntities};
 
@@ -10,7 +11,6 @@ use super::query_tables::{filter, top};
 use super::select::Select;
 use super::{address, continuation, json, scope};
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::head::Head;
 use crate::headers;
 use crate::reply::Reply;
@@ -35,13 +35,13 @@ pub async fn query_entities(call: Call) -> Result<Reply, Failure> {
         limits: scope::limits(&call.grant),
         max_bytes: most,
     };
-    let page = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let page = input.execute(&call.services, &call.context).await?;
     let writer = Writer { level, account: &call.context.account, table: &table, endpoint: &endpoint, select };
-    let Set { body, written } = writer.set(&page.entities, most).await.map_err(unwrap)?;
+    let Set { body, written } = writer.set(&page.entities, most).await?;
     // What found no room begins the next page.
     let next = match page.entities.get(written) {
         Some(left) => {
-            let (partition, row) = left.keys().map_err(|error| unwrap(error.into()))?;
+            let (partition, row) = left.keys().map_err(Fault::from)?;
             Some((partition.into_owned(), row.into_owned()))
         }
         None => page.next,
@@ -66,9 +66,9 @@ pub async fn get_entity(call: Call) -> Result<Reply, Failure> {
         return Err(ErrorCode::ResourceNotFound.into());
     }
     let input = GetEntity { table: table.clone(), partition: keys.partition, row: keys.row };
-    let entity = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let entity = input.execute(&call.services, &call.context).await?;
     let writer = Writer { level, account: &call.context.account, table: &table, endpoint: &endpoint, select };
-    let body = writer.one(&entity).map_err(unwrap)?;
+    let body = writer.one(&entity)?;
     Ok(json(call.row, level, body).stamped_entity(entity.timestamp))
 }
 
