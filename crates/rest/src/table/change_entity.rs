@@ -5,13 +5,13 @@ use lazuli_model::operation::Op;
 use lazuli_model::time::Timestamp;
 use lazuli_service::table::EntityGroupTransaction;
 
-use super::{address, data, insert_entity, scope};
+use super::{address, data, insert_entity, sas_scope};
 use crate::call::Call;
 use crate::reply::Reply;
 
 pub async fn change_entity(mut call: Call) -> Result<Reply, Failure> {
     let table = address::table(&call.head.target)?;
-    scope::check_table(&call.grant, &table)?;
+    sas_scope::check_table(&call.grant, &table)?;
     let change = insert_entity::change(&mut call, &table).await?;
     let op = change.op;
     let input = EntityGroupTransaction { table, changes: vec![change] };

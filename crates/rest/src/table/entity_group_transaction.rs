@@ -11,11 +11,11 @@ use lazuli_service::table::{EntityChange, EntityGroupTransaction};
 use uuid::Uuid;
 
 use super::change_entity::changed;
+use super::entity_change::{self, Unread};
 use super::format::{Level, Preference};
 use super::insert_entity::Inserted;
 use super::multipart::{self, Part, Request};
-use super::part::{self, Unread};
-use super::{BODY_LIMIT, address, is_early, query_entities, scope};
+use super::{BODY_LIMIT, address, is_early, query_entities, sas_scope};
 use crate::call::Call;
 use crate::head::Head;
 use crate::headers;
@@ -134,10 +134,10 @@ async fn changeset(call: &Call, document: &Bytes, parts: &[Part<'_>]) -> Result<
         }
         call.grant.covers(row)?;
         let table = address::table(&head.target).map_err(|failure| refuse(index, prefer, failure))?;
-        scope::check_table(&call.grant, &table)?;
+        sas_scope::check_table(&call.grant, &table)?;
         pace.spend(part.body.len()).await;
         let sent = document.slice_ref(request.body);
-        let change = match part::read(&call.services, row, &head, &table, sent).await {
+        let change = match entity_change::read(&call.services, row, &head, &table, sent).await {
             Ok(change) => change,
             Err(Unread::Now(failure)) => return Err(refuse(index, prefer, failure)),
             Err(Unread::IfTableExists(failure)) => {
@@ -145,7 +145,7 @@ async fn changeset(call: &Call, document: &Bytes, parts: &[Part<'_>]) -> Result<
                 return Err(refuse(index, prefer, failure));
             }
         };
-        scope::check_keys(&call.grant, &change.partition, &change.row)?;
+        sas_scope::check_keys(&call.grant, &change.partition, &change.row)?;
         let level = Level::of(&head).map_err(|failure| refuse(index, prefer, failure))?;
         let same_table = |first: &Wanted| first.table.eq_ignore_ascii_case(&table);
         let grouped = match wanted.first().is_none_or(same_table) {

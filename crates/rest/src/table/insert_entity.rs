@@ -4,17 +4,17 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::time::Timestamp;
 use lazuli_service::table::{EntityChange, EntityGroupTransaction};
 
+use super::entity_change::{self, Unread};
 use super::entity_json::Writer;
 use super::format::{Level, Preference};
-use super::part::{self, Unread};
-use super::{BODY_LIMIT, address, data, json, multipart, scope};
+use super::{BODY_LIMIT, address, data, json, multipart, sas_scope};
 use crate::call::Call;
 use crate::headers;
 use crate::reply::Reply;
 
 pub async fn insert_entity(mut call: Call) -> Result<Reply, Failure> {
     let table = address::table(&call.head.target)?;
-    scope::check_table(&call.grant, &table)?;
+    sas_scope::check_table(&call.grant, &table)?;
     let (level, prefer) = (Level::of(&call.head)?, Preference::of(&call.head));
     let endpoint = call.service_endpoint();
     let change = change(&mut call, &table).await?;
@@ -36,9 +36,9 @@ pub async fn change(call: &mut Call, table: &str) -> Result<EntityChange, Failur
     }
     let body = std::mem::replace(&mut call.body, lazuli_service::Body::empty());
     let document = body.collect(BODY_LIMIT, &call.services).await?;
-    match part::read(&call.services, call.row, &call.head, table, document).await {
+    match entity_change::read(&call.services, call.row, &call.head, table, document).await {
         Ok(change) => {
-            scope::check_keys(&call.grant, &change.partition, &change.row)?;
+            sas_scope::check_keys(&call.grant, &change.partition, &change.row)?;
             Ok(change)
         }
         Err(Unread::Now(failure)) => Err(failure),

@@ -9,7 +9,7 @@ use super::entity_json::{Set, Writer};
 use super::format::Level;
 use super::query_tables::{filter, top};
 use super::select::Select;
-use super::{address, continuation, json, scope};
+use super::{address, continuation, json, sas_scope};
 use crate::call::Call;
 use crate::head::Head;
 use crate::headers;
@@ -23,7 +23,7 @@ pub async fn query_entities(call: Call) -> Result<Reply, Failure> {
     if address::has_further_segment(&call.head.target) {
         return Err(ErrorCode::NotImplemented.into());
     }
-    scope::check_table(&call.grant, &table)?;
+    sas_scope::check_table(&call.grant, &table)?;
     let level = Level::of(&call.head)?;
     let (select, endpoint) = (Select::of(&call.head)?, call.service_endpoint());
     let Page { bytes: most, share } = call.services.outgoing().page_of(PAGE_BYTES);
@@ -32,7 +32,7 @@ pub async fn query_entities(call: Call) -> Result<Reply, Failure> {
         filter: filter(&call.head)?,
         top: top(&call.head)?,
         from: from(&call.head)?,
-        limits: scope::limits(&call.grant),
+        limits: sas_scope::limits(&call.grant),
         max_bytes: most,
     };
     let page = input.execute(&call.services, &call.context).await?;
@@ -55,14 +55,14 @@ pub async fn query_entities(call: Call) -> Result<Reply, Failure> {
 
 pub async fn get_entity(call: Call) -> Result<Reply, Failure> {
     let table = address::table(&call.head.target)?;
-    scope::check_table(&call.grant, &table)?;
+    sas_scope::check_table(&call.grant, &table)?;
     let level = Level::of(&call.head)?;
     let (select, endpoint) = (Select::of(&call.head)?, call.service_endpoint());
     let Some(keys) = address::keys(&call.head.target.object) else {
         let refusal = address::wrong_keys(&call.context.account, &table);
         return Err(address::unless_missing(&call, &table, refusal).await);
     };
-    if !scope::limits(&call.grant).contains(&keys.partition, &keys.row) {
+    if !sas_scope::limits(&call.grant).contains(&keys.partition, &keys.row) {
         return Err(ErrorCode::ResourceNotFound.into());
     }
     let input = GetEntity { table: table.clone(), partition: keys.partition, row: keys.row };
