@@ -20,8 +20,8 @@ use crate::headers::{self, name};
 use crate::later;
 use crate::query::Query;
 use crate::reply::Reply;
+use crate::request_headers::RequestHeaders;
 use crate::response_body::ResponseBody;
-use crate::sent::Sent;
 use crate::table::Level;
 use crate::target::Target;
 
@@ -223,7 +223,7 @@ fn spoken_of(head: &Head) -> Resource {
     if of_table { Resource::Account } else { head.target.resource }
 }
 
-fn split(mut parts: http::request::Parts) -> (http::request::Parts, Sent) {
+fn split(mut parts: http::request::Parts) -> (http::request::Parts, RequestHeaders) {
     let sent = std::mem::take(&mut parts.headers).into();
     (parts, sent)
 }
@@ -231,7 +231,7 @@ fn split(mut parts: http::request::Parts) -> (http::request::Parts, Sent) {
 fn read_head(
     arrival: &Arrival,
     parts: http::request::Parts,
-    sent: Sent,
+    sent: RequestHeaders,
     request_id: Uuid,
 ) -> Result<Box<Head>, Failure> {
     if let Some(malformed) = parts.extensions.get::<Malformed>() {

@@ -21,8 +21,8 @@ use crate::head::Head;
 use crate::headers;
 use crate::query::Query;
 use crate::reply::Reply;
+use crate::request_headers::RequestHeaders;
 use crate::response_body::ResponseBody;
-use crate::sent::Sent;
 use crate::target::{Target, table_resource};
 
 const CHANGES_MAX: usize = 100;
@@ -240,7 +240,7 @@ fn sub_head(outer: &Head, request: &Request<'_>) -> Result<Head, Failure> {
         method,
         raw_path: format!("/{path}"),
         query: Query::parse(query).map_err(|_| ErrorCode::InvalidUri)?,
-        headers: Sent::of_lines(&request.headers)?,
+        headers: RequestHeaders::of_lines(&request.headers)?,
         target: Target { account: account.clone(), resource, container, object, ..outer.target },
         peer: outer.peer,
         secure: outer.secure,
