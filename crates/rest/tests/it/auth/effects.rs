@@ -1,11 +1,11 @@
-//! Every operation on blobs x what its address names x every kind of credential, through the front and carried out.
+//! Every operation on blobs x what its address names x every kind of credential, through the gateway and carried out.
 //! Afterwards the service is looked at: what was refused changed nothing, and what a credential does not reach stays.
 
 use lazuli_model::operation::{Method, Op, Row, Service, rows};
+use lazuli_rest::Gateway;
 use lazuli_rest::auth::accounts::DEVELOPMENT_KEY;
 use lazuli_rest::auth::bearer::Claims;
 use lazuli_rest::auth::{Account, Accounts, Auth, Key, KeyInfo, OAuth};
-use lazuli_rest::{Front, FrontOptions};
 
 use super::bearer::{Issuer, claims, with};
 use super::matrix::{UD_BLOB_SAS, request};
@@ -270,7 +270,7 @@ async fn an_account_that_is_no_longer_configured_is_unknown() {
 
     let others = Accounts::new([Account::new(OTHER_ACCOUNT, vec![Key::from_base64(OTHER_KEY).unwrap()])]);
     let without = Auth::new(others, OAuth::Off, SECRET);
-    let front = Front::new(world.front.services.clone(), without, FrontOptions::default());
+    let gateway = Gateway::new(world.gateway.services.clone(), without);
     for service in [Service::Blob, Service::Queue, Service::Table] {
         for row in rows(service) {
             for method in row.route.methods {
@@ -282,8 +282,8 @@ async fn an_account_that_is_no_longer_configured_is_unknown() {
                         }
                         request.header("origin", "http://a.b").header("access-control-request-method", "GET")
                     };
-                    let gone = send(&front, &ask(ACCOUNT), "").await;
-                    let never = send(&front, &ask("never"), "").await;
+                    let gone = send(&gateway, &ask(ACCOUNT), "").await;
+                    let never = send(&gateway, &ask("never"), "").await;
                     let case = format!("{} {method:?}", row.name());
                     assert_eq!((gone.said(), gone.headers), (never.said(), never.headers), "{case}");
                     assert!(gone.status >= 400, "{case}");

@@ -24,10 +24,6 @@ use crate::reply::Reply;
 use crate::response_body::ResponseBody;
 use crate::{address, cors, headers, operations, request_body, table};
 
-/// There is nothing to choose yet.
-#[derive(Clone, Default)]
-pub struct FrontOptions {}
-
 /// An answer, and what logs and metrics say about its request.
 pub struct Served {
     pub response: Response<ResponseBody>,
@@ -38,14 +34,14 @@ pub struct Served {
 }
 
 /// What listeners hand their requests to.
-pub struct Front {
+pub struct Gateway {
     pub services: Services,
     pub auth: Arc<Auth>,
     date: HttpDate,
 }
 
-impl Front {
-    pub fn new(services: Services, auth: Auth, FrontOptions {}: FrontOptions) -> Self {
+impl Gateway {
+    pub fn new(services: Services, auth: Auth) -> Self {
         Self { services, auth: Arc::new(auth), date: HttpDate::default() }
     }
 
