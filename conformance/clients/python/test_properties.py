@@ -16,6 +16,20 @@ def test_metadata_of_a_blob(blob):
     assert blob.download_blob().readall() == b'x'
 
 
+def test_tags_of_a_blob(blob):
+    blob.upload_blob(b'x', tags={'year': '2026', 'kind': 'a b'})
+    before = blob.get_blob_properties()
+    assert blob.get_blob_tags() == {'year': '2026', 'kind': 'a b'}
+    blob.set_blob_tags({'only': 'this'}, if_tags_match_condition='"year" = \'2026\'')
+    assert blob.get_blob_tags() == {'only': 'this'}
+    with refused_with(412, 'ConditionNotMet'):
+        blob.set_blob_tags({'never': 'set'}, if_tags_match_condition='"year" = \'2026\'')
+    after = blob.get_blob_properties()
+    assert (after.etag, after.last_modified, after.tag_count) == (before.etag, before.last_modified, 1)
+    blob.set_blob_tags({})
+    assert blob.get_blob_tags() == {}
+
+
 @pytest.mark.parametrize('name', ['with-hyphen', '1digit'])
 def test_metadata_names_are_identifiers(blob, name):
     blob.upload_blob(b'x')

@@ -2,13 +2,12 @@
 //! requests that name an origin.
 
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::{Method, Service};
+use lazuli_model::operation::{Method, Op, Row, Service};
 use lazuli_model::service_properties::CorsRule;
 use lazuli_service::Services;
 use lazuli_service::shared::service_properties::get_service_properties;
 
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::head::Head;
 use crate::headers::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
@@ -21,6 +20,15 @@ pub(crate) async fn preflight_of(call: Call) -> Result<Reply, Failure> {
     preflight(&call.services, &call.head).await
 }
 
+/// Preflights are answered before any row is looked for: they say nothing but the resource and the origin.
+fn preflight_row(service: Service) -> &'static Row {
+    match service {
+        Service::Blob | Service::File | Service::Dfs => Op::PreflightBlobRequest.row(),
+        Service::Queue => Op::PreflightQueueRequest.row(),
+        Service::Table => Op::PreflightTableRequest.row(),
+    }
+}
+
 /// The first rule that fits origin and method is the one; if it does not fit the headers, none does.
 pub(crate) async fn preflight(services: &Services, head: &Head) -> Result<Reply, Failure> {
     let (Some(origin), Some(method)) = (head.header(ORIGIN), head.header(ACCESS_CONTROL_REQUEST_METHOD))
@@ -30,7 +38,7 @@ pub(crate) async fn preflight(services: &Services, head: &Head) -> Result<Reply,
     };
     let asked = head.header(ACCESS_CONTROL_REQUEST_HEADERS).unwrap_or_default();
     let properties = get_service_properties(services, &head.target.account, head.target.service);
-    let rules = properties.await.map_err(unwrap)?.cors;
+    let rules = properties.await?.cors;
     let rule = rules
         .iter()
         .find(|rule| allows_origin(rule, origin) && allows_method(rule, method))
@@ -38,7 +46,7 @@ pub(crate) async fn preflight(services: &Services, head: &Head) -> Result<Reply,
             asked.split(',').map(str::trim).all(|name| name.is_empty() || allows_header(rule, name))
         })
         .ok_or(ErrorCode::CorsPreflightFailure)?;
-    let reply = Reply::new(200)
+    let reply = Reply::of(preflight_row(head.target.service))
         .header(ACCESS_CONTROL_ALLOW_METHODS, method)
         .maybe(ACCESS_CONTROL_ALLOW_HEADERS, (!asked.is_empty()).then_some(asked))
         .header(ACCESS_CONTROL_MAX_AGE, rule.max_age_seconds);

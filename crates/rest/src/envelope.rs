@@ -20,8 +20,8 @@ use crate::headers::{self, name};
 use crate::later;
 use crate::query::Query;
 use crate::reply::Reply;
+use crate::request_headers::RequestHeaders;
 use crate::response_body::ResponseBody;
-use crate::sent::Sent;
 use crate::table::Level;
 use crate::target::Target;
 
@@ -161,8 +161,11 @@ impl Envelope {
         if let Some(id) = self.echoed_client_request_id() {
             put(name::X_MS_CLIENT_REQUEST_ID, id.clone());
         }
-        // Refusals of HEAD say nothing about a length; other answers always do, empty ones too.
-        let says_nothing = self.is_head && refusal.is_some();
+        // Refusals of HEAD say nothing about a length; other answers do, empty ones too if their row says so.
+        let says_nothing = match &refusal {
+            Some(_) => self.is_head,
+            None => self.row.is_some_and(|row| !row.answer.says_empty),
+        };
         if !says_nothing && !headers.contains_key(name::CONTENT_LENGTH) {
             let length = http_body::Body::size_hint(&body).exact().unwrap_or(0);
             headers.insert(name::CONTENT_LENGTH, length.into());
@@ -220,7 +223,7 @@ fn spoken_of(head: &Head) -> Resource {
     if of_table { Resource::Account } else { head.target.resource }
 }
 
-fn split(mut parts: http::request::Parts) -> (http::request::Parts, Sent) {
+fn split(mut parts: http::request::Parts) -> (http::request::Parts, RequestHeaders) {
     let sent = std::mem::take(&mut parts.headers).into();
     (parts, sent)
 }
@@ -228,7 +231,7 @@ fn split(mut parts: http::request::Parts) -> (http::request::Parts, Sent) {
 fn read_head(
     arrival: &Arrival,
     parts: http::request::Parts,
-    sent: Sent,
+    sent: RequestHeaders,
     request_id: Uuid,
 ) -> Result<Box<Head>, Failure> {
     if let Some(malformed) = parts.extensions.get::<Malformed>() {

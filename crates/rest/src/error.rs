@@ -1,7 +1,7 @@
 //! A refusal as its answer: status, `x-ms-error-code`, and the body that the service of the request speaks.
 
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::{Op, Resource, Row, Service};
+use lazuli_model::operation::{Resource, Row, Service};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::{ApiVersion, Feature};
 use uuid::Uuid;
@@ -53,7 +53,7 @@ fn message(failure: &Failure, asked: &Asked<'_>) -> String {
 }
 
 fn xml(failure: &Failure, asked: &Asked<'_>) -> String {
-    let mut writer = if asked.row.is_some_and(breaks_line) { Writer::with_newline() } else { Writer::new() };
+    let mut writer = asked.row.map_or_else(Writer::new, Writer::of);
     writer.open("Error");
     writer.element("Code", failure.code.name());
     writer.element("Message", &message(failure, asked));
@@ -62,25 +62,6 @@ fn xml(failure: &Failure, asked: &Asked<'_>) -> String {
     }
     writer.close("Error");
     writer.finish()
-}
-
-/// The newer operations put a line break behind the XML declaration (recorded).
-pub(crate) fn breaks_line(row: &Row) -> bool {
-    matches!(
-        row.op,
-        Op::GetBlobTags
-            | Op::SetBlobTags
-            | Op::FindBlobsByTags
-            | Op::FindBlobsByTagsInContainer
-            | Op::GetPageRanges
-            | Op::AppendBlobSeal
-            | Op::QueryBlobContents
-            | Op::AppendBlockFromUrl
-            | Op::PutPageFromUrl
-            | Op::RestoreContainer
-            | Op::BlobBatch
-            | Op::ContainerBatch
-    )
 }
 
 /// Tables speak JSON about their data, XML about themselves.

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::headers;
 use crate::query::Query;
-use crate::sent::Sent;
+use crate::request_headers::RequestHeaders;
 use crate::target::Target;
 
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Head {
     /// The path exactly as sent: signatures are made over it.
     pub raw_path: String,
     pub query: Query,
-    pub headers: Sent,
+    pub headers: RequestHeaders,
     pub target: Target,
     pub peer: Option<IpAddr>,
     /// The request came over TLS.

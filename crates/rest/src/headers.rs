@@ -160,7 +160,7 @@ names! {
 pub const X_MS_META_PREFIX: &str = "x-ms-meta-";
 
 /// Whether an operation may act by this header. Such a header has a value that is text, or the request is refused
-/// (see `Sent::check`). Metadata has letters of its own, and the client's request id is only handed back.
+/// (see `RequestHeaders::check`). Metadata has letters of its own, and the client's request id is only handed back.
 pub fn is_read(name: &str) -> bool {
     let starts_with =
         |prefix: &str| name.get(..prefix.len()).is_some_and(|own| own.eq_ignore_ascii_case(prefix));

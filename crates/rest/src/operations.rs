@@ -46,6 +46,8 @@ handlers! {
     SetBlobProperties => blob::set_blob_properties::set_blob_properties,
     SetBlobMetadata => blob::set_blob_metadata::set_blob_metadata,
     AcquireBlobLease | RenewBlobLease | ChangeBlobLease | ReleaseBlobLease | BreakBlobLease => blob::lease_blob::lease_blob,
+    GetBlobTags => blob::get_blob_tags::get_blob_tags,
+    SetBlobTags => blob::set_blob_tags::set_blob_tags,
     DeleteBlob => blob::delete_blob::delete_blob,
     SnapshotBlob => blob::snapshot_blob::snapshot_blob,
     PutBlock => blob::put_block::put_block,
@@ -88,7 +90,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, PutPageBlob, PutAppendBlob, UndeleteBlob, SetBlobTier, GetBlobTags, SetBlobTags, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, AppendBlock, AppendBlobSeal, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
+        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, PutPageBlob, PutAppendBlob, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, AppendBlock, AppendBlobSeal, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

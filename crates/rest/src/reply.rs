@@ -4,10 +4,12 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use lazuli_model::admission::table::entity_etag;
 use lazuli_model::blob::ContentMd5;
 use lazuli_model::error::Failure;
-use lazuli_model::etag::ETag;
+use lazuli_model::operation::Row;
 use lazuli_model::time::Timestamp;
+use lazuli_service::blob::Stamped;
 use lazuli_service::budget::Share;
 use lazuli_service::download::Download;
 
@@ -24,10 +26,23 @@ pub struct Reply {
     pub(crate) metadata_names: Vec<String>,
     /// Memory that was set aside for the body.
     pub(crate) share: Option<Share>,
+    tells_etag: bool,
 }
 
 impl Reply {
-    pub fn new(status: u16) -> Self {
+    /// The answer of a row to a request that was carried out: its first status, and what else the row says.
+    pub fn of(row: &Row) -> Self {
+        Self { tells_etag: row.answer.etag, ..Self::new(row.answer.first_status()) }
+    }
+
+    /// The row's other status: that of a range, of a queue that was there, of an entity that is not echoed.
+    #[must_use]
+    pub fn otherwise(mut self, row: &Row) -> Self {
+        self.status = row.answer.other_status();
+        self
+    }
+
+    fn new(status: u16) -> Self {
         Self {
             status,
             headers: HeaderMap::with_capacity(24),
@@ -35,6 +50,7 @@ impl Reply {
             refusal: None,
             metadata_names: Vec::new(),
             share: None,
+            tells_etag: false,
         }
     }
 
@@ -44,10 +60,14 @@ impl Reply {
         Self { status: failure.status(), refusal: Some(Box::new(failure)), ..Self::new(0) }
     }
 
-    pub fn xml(status: u16, document: impl Into<Bytes>) -> Self {
-        let mut reply = Self::new(status);
-        reply.body = ResponseBody::full(document.into());
-        reply.header(headers::CONTENT_TYPE, "application/xml")
+    /// A refusal inside of an answer, which the operation writes itself.
+    pub fn refused_part(status: u16) -> Self {
+        Self::new(status)
+    }
+
+    #[must_use]
+    pub fn xml(self, document: impl Into<Bytes>) -> Self {
+        self.header(headers::CONTENT_TYPE, "application/xml").bytes(document.into())
     }
 
     /// The body was built within this share of the memory for answers.
@@ -74,10 +94,19 @@ impl Reply {
         }
     }
 
-    /// ETag and Last-Modified, which always go together.
+    /// ETag and Last-Modified, which always go together, if the row tells them.
     #[must_use]
-    pub fn etag(self, etag: ETag, last_modified: Timestamp) -> Self {
+    pub fn stamped(self, Stamped { etag, last_modified }: Stamped) -> Self {
+        if !self.tells_etag {
+            return self;
+        }
         self.header(name::ETAG, etag.quoted()).header(name::LAST_MODIFIED, last_modified.rfc1123())
+    }
+
+    /// The ETag of an entity, which has no Last-Modified, if the row tells it.
+    #[must_use]
+    pub fn stamped_entity(self, timestamp: Timestamp) -> Self {
+        if self.tells_etag { self.header(name::ETAG, entity_etag(timestamp)) } else { self }
     }
 
     #[must_use]

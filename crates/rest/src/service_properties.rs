@@ -9,7 +9,6 @@ use lazuli_model::version::ApiVersion;
 use lazuli_service::Services;
 use lazuli_service::shared::service_properties::SetServiceProperties;
 
-use crate::front::unwrap;
 use crate::xml::{self, Element, Writer, refuse_element};
 
 const RULES: usize = 5;
@@ -113,7 +112,7 @@ pub(crate) async fn read_aside(
     services: &Services,
     document: Bytes,
 ) -> Result<SetServiceProperties, Failure> {
-    services.compute(document.len(), move || read(&document)).await.map_err(unwrap)?
+    services.compute(document.len(), move || read(&document)).await?
 }
 
 /// What the document names is set, what it does not name stays.

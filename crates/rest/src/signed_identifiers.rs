@@ -6,7 +6,6 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::time::Timestamp;
 use lazuli_service::Services;
 
-use crate::front::unwrap;
 use crate::xml::{self, Element, Writer, refuse_element};
 
 const POLICIES: usize = 5;
@@ -44,7 +43,7 @@ pub(crate) async fn read_aside(
     document: Bytes,
     letters: &'static str,
 ) -> Result<Vec<AccessPolicy>, Failure> {
-    services.compute(document.len(), move || read(&document, letters)).await.map_err(unwrap)?
+    services.compute(document.len(), move || read(&document, letters)).await?
 }
 
 /// `letters`: every permission that a token of this kind of resource can carry. No document, no policies.

@@ -1,11 +1,11 @@
-//! Where the layers meet: configuration to engine, services and front.
+//! Where the layers meet: configuration to engine, services and gateway.
 
 use std::sync::Arc;
 
 use lazuli_engine::{Engine, Host, Options};
 use lazuli_model::operation::Service;
+use lazuli_rest::Gateway;
 use lazuli_rest::auth::{Account, Accounts, Auth, Jwks, OAuth};
-use lazuli_rest::{Front, FrontOptions};
 use lazuli_service::{ServiceOptions, Services, upkeep};
 use tokio::task::JoinHandle;
 
@@ -51,7 +51,7 @@ pub fn open_engine(config: &Config, descriptors: usize) -> Result<Engine, Error>
 
 pub struct Assembled {
     pub services: Services,
-    pub front: Arc<Front>,
+    pub gateway: Arc<Gateway>,
     accounts: Accounts,
 }
 
@@ -62,8 +62,8 @@ pub fn assemble(config: &Config, engine: &Engine, metrics: &Metrics) -> Result<A
     let auth = Auth::new(accounts.clone(), oauth(&config.oauth)?, secret::delegation(&config.storage)?)
         .with_bearer_over_http(config.bearer_over_http);
     metrics.watch(&services);
-    let front = Arc::new(Front::new(services.clone(), auth, FrontOptions::default()));
-    Ok(Assembled { services, front, accounts })
+    let gateway = Arc::new(Gateway::new(services.clone(), auth));
+    Ok(Assembled { services, gateway, accounts })
 }
 
 impl Assembled {

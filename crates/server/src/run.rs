@@ -77,7 +77,7 @@ async fn serve(
         bound_at.push((listener.service, bound.address));
         announce(&mut announcement, service_name(listener.service), certificate.is_some(), bound.address);
         let answering = Arc::new(StorageListener {
-            front: assembled.front.clone(),
+            gateway: assembled.gateway.clone(),
             service: listener.service,
             metrics: Arc::clone(&metrics),
             access: config.log.access,

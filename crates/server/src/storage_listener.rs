@@ -1,4 +1,4 @@
-//! The listeners of the services: a request to the front, a line in the log, and a wall around panics.
+//! The listeners of the services: a request to the gateway, a line in the log, and a wall around panics.
 
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use lazuli_model::operation::Service;
-use lazuli_rest::{Front, ResponseBody, Served};
+use lazuli_rest::{Gateway, ResponseBody, Served};
 
 use crate::assemble::service_name;
 use crate::log;
@@ -19,7 +19,7 @@ use crate::metrics::{Metrics, Request as Counted};
 use crate::net::{Answering, Ended, Finished, Peer};
 
 pub struct StorageListener {
-    pub front: Arc<Front>,
+    pub gateway: Arc<Gateway>,
     pub service: Service,
     pub metrics: Arc<Metrics>,
     /// A line for each request; otherwise only for those that failed.
@@ -41,7 +41,7 @@ impl Answering for StorageListener {
             request.headers_mut().insert(http::header::HOST, HeaderValue::from_static("localhost"));
         }
         let asked = Asked::of(&request);
-        let served = self.front.serve_named(self.service, Some(peer.address.ip()), peer.secure, request);
+        let served = self.gateway.serve_named(self.service, Some(peer.address.ip()), peer.secure, request);
         // State behind a panic is safe to use again: what a request changes, it changes by a commit or not at all.
         let (response, operation, bytes_in) = match AssertUnwindSafe(served).catch_unwind().await {
             Ok(Served { response, operation, bytes_in }) => (response.map(Either::Left), operation, bytes_in),
@@ -63,7 +63,7 @@ impl Answering for StorageListener {
     }
 }
 
-/// The front did not live to say it.
+/// The gateway did not live to say it.
 fn internal_error<L>() -> Response<Either<L, Full<Bytes>>> {
     const BODY: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>InternalError</Code>\
         <Message>Server encountered an internal error. Please try again after some time.</Message></Error>";

@@ -7,6 +7,13 @@ use lazuli_model::error::{ErrorCode, Failure};
 #[derive(Clone, Debug)]
 pub struct Fault(pub Failure);
 
+/// The wire answers with the failure.
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        fault.0
+    }
+}
+
 impl From<Failure> for Fault {
     fn from(failure: Failure) -> Self {
         Self(failure)

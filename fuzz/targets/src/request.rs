@@ -1,4 +1,4 @@
-//! Whole conversations with the front, signed: every decoder and every operation, over an engine in memory. The form is
+//! Whole conversations with the gateway, signed: every decoder and every operation, over an engine in memory. The form is
 //! that of the golden conversations, whose answers are passed over.
 
 use std::sync::OnceLock;
@@ -10,9 +10,9 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use lazuli_engine::{Engine, Host};
 use lazuli_model::operation::Service;
+use lazuli_rest::Gateway;
 use lazuli_rest::auth::accounts::DEVELOPMENT_KEY;
 use lazuli_rest::auth::{Accounts, Auth, Key, OAuth};
-use lazuli_rest::{Front, FrontOptions};
 use lazuli_service::{ServiceOptions, Services};
 use tokio::runtime::{Builder, Runtime};
 
@@ -43,9 +43,9 @@ pub fn statuses(data: &[u8]) -> Vec<u16> {
     runtime.block_on(async {
         let services = Services::new(Engine::memory(Host::test()), ServiceOptions::default());
         let auth = Auth::new(Accounts::development(), OAuth::Off, [7; 32]);
-        let front = Front::new(services, auth, FrontOptions::default());
+        let gateway = Gateway::new(services, auth);
         for asked in &conversation {
-            let answered = tokio::time::timeout(PATIENCE, converse(&front, asked)).await;
+            let answered = tokio::time::timeout(PATIENCE, converse(&gateway, asked)).await;
             assert!(answered.is_ok(), "{} {} is not answered", asked.method, asked.uri);
             statuses.extend(answered.ok().flatten());
         }
@@ -76,8 +76,8 @@ fn parse(exchange: &[u8]) -> Option<Asked> {
 }
 
 /// Once with a signature of nothing, to learn what is to be signed; then signed.
-async fn converse(front: &Front, asked: &Asked) -> Option<u16> {
-    let (status, body) = send(front, asked, "AAAA").await?;
+async fn converse(gateway: &Gateway, asked: &Asked) -> Option<u16> {
+    let (status, body) = send(gateway, asked, "AAAA").await?;
     if status != 403 {
         return Some(status);
     }
@@ -86,11 +86,11 @@ async fn converse(front: &Front, asked: &Asked) -> Option<u16> {
     let string = match shown.and_then(|(_, rest)| rest.rsplit_once("'.")) {
         Some((string, _)) => unescape(string),
         // The Table service does not say; its string is short.
-        None => table_string(asked, &front.services.wall_now().rfc1123()),
+        None => table_string(asked, &gateway.services.wall_now().rfc1123()),
     };
     let signature =
         BASE64_STANDARD.encode(Key::from_base64(DEVELOPMENT_KEY).unwrap().sign(string.as_bytes()));
-    send(front, asked, &signature).await.map(|(status, _)| status)
+    send(gateway, asked, &signature).await.map(|(status, _)| status)
 }
 
 fn table_string(asked: &Asked, now: &str) -> String {
@@ -109,7 +109,7 @@ fn unescape(text: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
 
-async fn send(front: &Front, asked: &Asked, signature: &str) -> Option<(u16, Bytes)> {
+async fn send(gateway: &Gateway, asked: &Asked, signature: &str) -> Option<(u16, Bytes)> {
     let mut request = http::Request::builder().method(asked.method.as_str()).uri(asked.uri.as_str());
     let has = |wanted: &str| asked.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
     for (name, value) in &asked.headers {
@@ -119,7 +119,7 @@ async fn send(front: &Front, asked: &Asked, signature: &str) -> Option<(u16, Byt
         ("host", "127.0.0.1:10000".to_owned()),
         ("content-length", asked.body.len().to_string()),
         ("x-ms-version", "2021-06-08".to_owned()),
-        ("x-ms-date", front.services.wall_now().rfc1123()),
+        ("x-ms-date", gateway.services.wall_now().rfc1123()),
         ("authorization", format!("SharedKey devstoreaccount1:{signature}")),
     ] {
         if !has(name) {
@@ -128,7 +128,7 @@ async fn send(front: &Front, asked: &Asked, signature: &str) -> Option<(u16, Byt
     }
     let request = request.body(Full::new(asked.body.clone())).ok()?;
     let head = request.method() == http::Method::HEAD;
-    let response = front.serve(Service::Blob, None, false, request).await;
+    let response = gateway.serve(Service::Blob, None, false, request).await;
     let (parts, body) = response.into_parts();
     let status = parts.status.as_u16();
     assert!(status != 500, "{} {} {:?}: an internal error", asked.method, asked.uri, asked.headers);

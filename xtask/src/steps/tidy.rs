@@ -53,7 +53,7 @@ fn judge(path: &Path, text: &str, faults: &mut Vec<String>) {
     // The wire sees what operations answer, not what is stored.
     let is_wire = path.starts_with(paths::root().join("crates/rest"));
     for (number, line) in text.lines().enumerate() {
-        if is_wire && line.contains("service::record") {
+        if is_wire && (line.contains("service::record") || line.contains("store::record")) {
             faults.push(format!("{shown}:{}: a record; let the operation answer with it", number + 1));
         }
         if MACHINE.iter().any(|machine| line.contains(machine)) {

@@ -82,7 +82,7 @@ macro_rules! account_operations {
                     .marks(&[Is(COMP, "batch"), Maybe(RESTYPE, "container")]).body(Multipart),
                 policy: WRITE,
                 access: BATCH,
-                answer: answers(&[202]),
+                answer: answers(&[202]).breaks_line(),
             }
 
             FindBlobsByTags: Reads {
@@ -90,7 +90,7 @@ macro_rules! account_operations {
                     .marks(&[Is(COMP, "blobs")]),
                 policy: READ,
                 access: FIND_BLOBS,
-                answer: answers(&[200]),
+                answer: answers(&[200]).breaks_line(),
             }
         }
     };

@@ -143,7 +143,7 @@ macro_rules! blob_operations {
                     .marks(&[Is(COMP, "tags")]).addresses(SNAPSHOT_OR_VERSION),
                 policy: READ.conditions(C::TAGS.and(C::BLOB_PREFIXED)).lease(LeaseUse::Read),
                 access: GET_TAGS,
-                answer: answers(&[200]),
+                answer: answers(&[200]).breaks_line(),
             }
 
             SetBlobTags: Writes {
@@ -151,7 +151,7 @@ macro_rules! blob_operations {
                     .marks(&[Is(COMP, "tags")]).body(Xml).addresses(VERSION),
                 policy: WRITE.conditions(C::TAGS.and(C::BLOB_PREFIXED)).lease(LeaseUse::Write).lease_since(Feature::LeaseGuardsTags),
                 access: SET_TAGS,
-                answer: answers(&[204]),
+                answer: answers(&[204]).breaks_line().says_nothing(),
             }
 
             SetBlobExpiry: Writes {
@@ -191,7 +191,7 @@ macro_rules! blob_operations {
                     .marks(&[Is(COMP, "query")]).body(Xml).addresses(SNAPSHOT),
                 policy: READ.conditions(C::ETG).lease(LeaseUse::Read),
                 access: QUERY_BLOB,
-                answer: answers(&[200, 206]).etag(),
+                answer: answers(&[200, 206]).etag().breaks_line(),
             }
 
             PutBlock: Writes {
@@ -239,7 +239,7 @@ macro_rules! blob_operations {
                     .marks(&[Is(COMP, "pagelist")]).addresses(SNAPSHOT),
                 policy: READ.conditions(C::ETG).lease(LeaseUse::Read).of_type(BlobType::Page),
                 access: READ_BLOB,
-                answer: answers(&[200]).etag(),
+                answer: answers(&[200]).etag().breaks_line(),
             }
 
             AppendBlock: Writes {
@@ -255,7 +255,7 @@ macro_rules! blob_operations {
                     .marks(&[Is(COMP, "seal")]),
                 policy: WRITE.conditions(C::ET.and(C::APPEND_POSITION)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Append),
                 access: WRITE_BLOB,
-                answer: answers(&[200]).etag(),
+                answer: answers(&[200]).etag().breaks_line(),
             }
         }
     };

@@ -58,7 +58,7 @@ macro_rules! blob_copy_operations {
                     .marks(&[Is(COMP, "page"), Is(PAGE_WRITE, "update"), Has(COPY_SOURCE)]),
                 policy: WRITE.conditions(C::ETG.and(C::SEQUENCE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Page).source(Source::FetchedBlindly).unmet(Unmet::TargetOfMatch),
                 access: WRITE_BLOB,
-                answer: answers(&[201]).etag(),
+                answer: answers(&[201]).etag().breaks_line(),
             }
 
             AppendBlockFromUrl: Writes {
@@ -66,7 +66,7 @@ macro_rules! blob_copy_operations {
                     .marks(&[Is(COMP, "appendblock"), Has(COPY_SOURCE)]),
                 policy: WRITE.conditions(C::ETG.and(C::APPEND_POSITION).and(C::MAX_SIZE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Append).source(Source::FetchedBlindly),
                 access: APPEND_BLOB,
-                answer: answers(&[201]).etag(),
+                answer: answers(&[201]).etag().breaks_line(),
             }
         }
     };

@@ -111,7 +111,7 @@ macro_rules! container_operations {
                     .marks(&[Is(RESTYPE, "container"), Is(COMP, "undelete")]),
                 policy: WRITE.refuses_other_conditions().creates(),
                 access: WRITE_CONTAINER,
-                answer: answers(&[201]),
+                answer: answers(&[201]).breaks_line(),
             }
 
             RenameContainer: Writes {
@@ -135,7 +135,7 @@ macro_rules! container_operations {
                     .marks(&[Is(RESTYPE, "container"), Is(COMP, "blobs")]),
                 policy: READ,
                 access: FIND_BLOBS_IN_CONTAINER,
-                answer: answers(&[200]),
+                answer: answers(&[200]).breaks_line(),
             }
 
             ContainerBatch: Writes {
@@ -143,7 +143,7 @@ macro_rules! container_operations {
                     .marks(&[Is(RESTYPE, "container"), Is(COMP, "batch")]).body(Multipart),
                 policy: WRITE.refuses_other_conditions(),
                 access: BATCH,
-                answer: answers(&[202]),
+                answer: answers(&[202]).breaks_line(),
             }
         }
     };

@@ -210,15 +210,32 @@ pub struct Answer {
     pub status: &'static [u16],
     /// It carries ETag (and Last-Modified, except in tables).
     pub etag: bool,
+    /// A line break stands behind the XML declaration, of refusals too: so the newer operations write it (recorded).
+    pub breaks_line: bool,
+    /// An answer without a body says that its length is 0. Set Blob Tags does not (recorded).
+    pub says_empty: bool,
 }
 
 pub(super) const fn answers(status: &'static [u16]) -> Answer {
-    Answer { status, etag: false }
+    Answer { status, etag: false, breaks_line: false, says_empty: true }
 }
 
 impl Answer {
     pub(super) const fn etag(self) -> Self {
         Self { etag: true, ..self }
+    }
+
+    pub(super) const fn breaks_line(self) -> Self {
+        Self { breaks_line: true, ..self }
+    }
+
+    pub(super) const fn says_nothing(self) -> Self {
+        Self { says_empty: false, ..self }
+    }
+
+    /// The status of the second kind of answer that the operation has, if it has two.
+    pub fn other_status(&self) -> u16 {
+        self.status.get(1).copied().unwrap_or(self.first_status())
     }
 
     pub fn first_status(&self) -> u16 {

@@ -6,7 +6,6 @@ use lazuli_service::blob::CreateContainer;
 
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 
@@ -21,6 +20,6 @@ pub async fn create_container(call: Call) -> Result<Reply, Failure> {
         default_encryption_scope: head.header(headers::X_MS_DEFAULT_ENCRYPTION_SCOPE).map(str::to_owned),
         deny_encryption_scope_override: head.flag(headers::X_MS_DENY_ENCRYPTION_SCOPE_OVERRIDE)?,
     };
-    let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(201).etag(stamped.etag, stamped.last_modified))
+    let stamped = input.execute(&call.services, &call.context).await?;
+    Ok(Reply::of(call.row).stamped(stamped))
 }

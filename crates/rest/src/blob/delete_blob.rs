@@ -4,7 +4,6 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_service::blob::{DeleteBlob, DeleteSnapshots};
 
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 
@@ -24,8 +23,8 @@ pub async fn delete_blob(call: Call) -> Result<Reply, Failure> {
         preconditions: call.preconditions()?,
         snapshots,
     };
-    input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(202).header(headers::X_MS_DELETE_TYPE_PERMANENT, true))
+    input.execute(&call.services, &call.context).await?;
+    Ok(Reply::of(call.row).header(headers::X_MS_DELETE_TYPE_PERMANENT, true))
 }
 
 fn delete_snapshots(call: &Call) -> Result<Option<DeleteSnapshots>, Failure> {

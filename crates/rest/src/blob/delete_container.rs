@@ -4,11 +4,10 @@ use lazuli_model::error::Failure;
 use lazuli_service::blob::DeleteContainer;
 
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::reply::Reply;
 
 pub async fn delete_container(call: Call) -> Result<Reply, Failure> {
     let input = DeleteContainer { container: call.container(), preconditions: call.preconditions()? };
-    input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(202))
+    input.execute(&call.services, &call.context).await?;
+    Ok(Reply::of(call.row))
 }

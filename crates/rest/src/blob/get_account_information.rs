@@ -6,8 +6,8 @@ use crate::call::Call;
 use crate::headers;
 use crate::reply::Reply;
 
-pub async fn get_account_information(_call: Call) -> Result<Reply, Failure> {
-    Ok(Reply::new(200)
+pub async fn get_account_information(call: Call) -> Result<Reply, Failure> {
+    Ok(Reply::of(call.row)
         .header(headers::X_MS_SKU_NAME, "Standard_RAGRS")
         .header(headers::X_MS_ACCOUNT_KIND, "StorageV2")
         .header(headers::X_MS_IS_HNS_ENABLED, false))

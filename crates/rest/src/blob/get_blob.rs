@@ -12,7 +12,6 @@ use lazuli_service::download::Download;
 use super::properties::{customer_key, refuse_structured_body, show_customer_key};
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::headers::{self, name};
 use crate::reply::Reply;
 
@@ -24,8 +23,7 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
     let wanted = RangeHash::read(&call)?;
     let range = decode::range(&call.head);
     let input = GetBlob { properties: properties(&call)?, range };
-    let (found, content) =
-        input.execute(&call.services, &call.context, call.reading()).await.map_err(unwrap)?;
+    let (found, content) = input.execute(&call.services, &call.context, call.reading()).await?;
     let length = found.blob.length();
     let (at, mut download) = match content {
         Ok(content) => content,
@@ -36,9 +34,10 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
     if wanted != RangeHash::None && (range.is_none() || at.end - at.start > HASHED_RANGE) {
         return Err(wanted.refuse(range.is_none()));
     }
-    let mut reply = describe(Reply::new(if range.is_some() { 206 } else { 200 }), &call, &found);
+    let mut reply = describe(&call, &found);
     if range.is_some() {
         reply = reply
+            .otherwise(call.row)
             .header(name::CONTENT_RANGE, format!("bytes {}-{}/{length}", at.start, at.end.saturating_sub(1)))
             .content_md5(name::X_MS_BLOB_CONTENT_MD5, &found.blob.headers.content_md5);
     } else {
@@ -52,7 +51,7 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
     }
     let hashed =
         call.services.aside(async move { gather(&mut download).await.map(|bytes| wanted.of(bytes)) });
-    let (bytes, hash) = hashed.await.map_err(unwrap)??;
+    let (bytes, hash) = hashed.await??;
     let reply = match hash {
         Hash::Md5(md5) => reply.md5(name::CONTENT_MD5, Some(md5)),
         Hash::Crc64(crc64) => reply.crc64(name::X_MS_CONTENT_CRC64, Some(crc64)),
@@ -61,9 +60,8 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
 }
 
 pub async fn get_blob_properties(call: Call) -> Result<Reply, Failure> {
-    let found =
-        properties(&call)?.execute(&call.services, &call.context, call.reading()).await.map_err(unwrap)?;
-    let reply = describe(Reply::new(200), &call, &found)
+    let found = properties(&call)?.execute(&call.services, &call.context, call.reading()).await?;
+    let reply = describe(&call, &found)
         .header(name::CONTENT_LENGTH, found.blob.length())
         .content_md5(name::CONTENT_MD5, &found.blob.headers.content_md5);
     Ok(show_tier(reply, &found.blob))
@@ -90,9 +88,8 @@ pub fn chosen_tier(tier: Tier) -> Option<&'static str> {
 }
 
 pub async fn get_blob_metadata(call: Call) -> Result<Reply, Failure> {
-    let found =
-        properties(&call)?.execute(&call.services, &call.context, call.reading()).await.map_err(unwrap)?;
-    Ok(Reply::new(200).etag(found.blob.etag, found.blob.last_modified).metadata(found.blob.metadata.iter()))
+    let found = properties(&call)?.execute(&call.services, &call.context, call.reading()).await?;
+    Ok(Reply::of(call.row).stamped(found.blob.stamped()).metadata(found.blob.metadata.iter()))
 }
 
 fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
@@ -105,11 +102,11 @@ fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
 }
 
 /// What every read of a blob says about it.
-fn describe(reply: Reply, call: &Call, found: &Found) -> Reply {
+fn describe(call: &Call, found: &Found) -> Reply {
     let Found { blob, now, snapshot } = found;
     let (own, instead) = (&blob.headers, &call.grant.overrides);
-    let mut reply = reply
-        .etag(blob.etag, blob.last_modified)
+    let mut reply = Reply::of(call.row)
+        .stamped(blob.stamped())
         .header(name::ACCEPT_RANGES, HeaderValue::from_static("bytes"))
         .maybe(name::CONTENT_TYPE, instead.content_type.as_ref().or(own.content_type.as_ref()))
         .maybe(name::CONTENT_ENCODING, instead.content_encoding.as_ref().or(own.content_encoding.as_ref()))
@@ -186,7 +183,7 @@ impl RangeHash {
 async fn gather(download: &mut Download) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::with_capacity(usize::try_from(download.length()).unwrap_or(0));
     while let Some(part) = download.next().await {
-        bytes.extend_from_slice(&part.map_err(unwrap)?);
+        bytes.extend_from_slice(&part?);
     }
     Ok(bytes)
 }

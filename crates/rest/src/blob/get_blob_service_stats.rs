@@ -18,5 +18,5 @@ pub async fn get_blob_service_stats(call: Call) -> Result<Reply, Failure> {
     writer.element("LastSyncTime", &call.services.wall_now().rfc1123());
     writer.close("GeoReplication");
     writer.close("StorageServiceStats");
-    Ok(Reply::xml(200, writer.finish()))
+    Ok(Reply::of(call.row).xml(writer.finish()))
 }

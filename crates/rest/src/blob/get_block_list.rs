@@ -7,7 +7,6 @@ use lazuli_service::Answer;
 use lazuli_service::blob::{BlockListKind, BlockLists, GetBlockList};
 
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 use crate::xml::Writer;
@@ -25,16 +24,15 @@ pub async fn get_block_list(call: Call) -> Result<Reply, Failure> {
         preconditions: call.preconditions()?,
         kind,
     };
-    let lists = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let lists = input.execute(&call.services, &call.context).await?;
     let committed_blob = lists.committed_blob;
     let text = match lists.is_long() {
         true => call.services.aside(document(lists)).await.and_then(|built| built),
         false => document(lists).await,
     };
-    let mut reply = Reply::xml(200, text.map_err(unwrap)?);
+    let mut reply = Reply::of(call.row).xml(text?);
     if let Some((stamped, length)) = committed_blob {
-        reply =
-            reply.etag(stamped.etag, stamped.last_modified).header(headers::X_MS_BLOB_CONTENT_LENGTH, length);
+        reply = reply.stamped(stamped).header(headers::X_MS_BLOB_CONTENT_LENGTH, length);
     }
     Ok(reply)
 }

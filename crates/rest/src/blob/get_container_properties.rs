@@ -7,14 +7,14 @@ use lazuli_service::blob::{ContainerRecord, GetContainerProperties};
 
 use super::ACCOUNT_SCOPE;
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 
 pub async fn get_container_properties(call: Call) -> Result<Reply, Failure> {
+    let row = call.row;
     let (container, now) = find(call).await?;
     let scope = container.default_encryption_scope.as_deref().unwrap_or(ACCOUNT_SCOPE);
-    let reply = show_metadata(Reply::new(200), &container);
+    let reply = show_metadata(Reply::of(row), &container);
     Ok(show_lease(reply, &container, now)
         .maybe(headers::X_MS_BLOB_PUBLIC_ACCESS, container.public_access.as_str())
         .header(headers::X_MS_HAS_IMMUTABILITY_POLICY, false)
@@ -25,18 +25,19 @@ pub async fn get_container_properties(call: Call) -> Result<Reply, Failure> {
 }
 
 pub async fn get_container_metadata(call: Call) -> Result<Reply, Failure> {
+    let row = call.row;
     let (container, _) = find(call).await?;
-    Ok(show_metadata(Reply::new(200), &container))
+    Ok(show_metadata(Reply::of(row), &container))
 }
 
 /// The container, and the moment at which its lease is to be judged.
 pub async fn find(call: Call) -> Result<(ContainerRecord, Timestamp), Failure> {
     let input = GetContainerProperties { container: call.container(), preconditions: call.preconditions()? };
-    input.execute(&call.services, &call.context, call.reading()).await.map_err(unwrap)
+    Ok(input.execute(&call.services, &call.context, call.reading()).await?)
 }
 
 fn show_metadata(reply: Reply, container: &ContainerRecord) -> Reply {
-    reply.etag(container.etag, container.last_modified).metadata(container.metadata.iter())
+    reply.stamped(container.stamped()).metadata(container.metadata.iter())
 }
 
 fn show_lease(reply: Reply, container: &ContainerRecord, now: Timestamp) -> Reply {

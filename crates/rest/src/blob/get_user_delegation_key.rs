@@ -6,15 +6,13 @@ use lazuli_model::time::Timestamp;
 use super::XML_LIMIT;
 use crate::auth::KeyInfo;
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::reply::Reply;
 use crate::xml::{self, Element, Writer};
 
 pub async fn get_user_delegation_key(call: Call) -> Result<Reply, Failure> {
     let claims = call.grant.claims.as_ref().ok_or(ErrorCode::AuthenticationFailed)?;
-    let document = call.body.collect(XML_LIMIT, &call.services).await.map_err(unwrap)?;
-    let root =
-        call.services.compute(document.len(), move || xml::parse(&document)).await.map_err(unwrap)??;
+    let document = call.body.collect(XML_LIMIT, &call.services).await?;
+    let root = call.services.compute(document.len(), move || xml::parse(&document)).await??;
     let info = key_info(&root)?;
     let key = call.auth.user_delegation_key(&call.head, claims, info, call.services.wall_now())?;
     let mut writer = Writer::new();
@@ -28,7 +26,7 @@ pub async fn get_user_delegation_key(call: Call) -> Result<Reply, Failure> {
     writer.maybe("SignedDelegatedUserTid", key.signed_delegated_user_tid.as_deref());
     writer.element("Value", &key.value);
     writer.close("UserDelegationKey");
-    Ok(Reply::xml(200, writer.finish()))
+    Ok(Reply::of(call.row).xml(writer.finish()))
 }
 
 fn key_info(root: &Element) -> Result<KeyInfo, Failure> {

@@ -5,18 +5,15 @@ use lazuli_service::blob::LeaseBlob;
 
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::headers::name;
 use crate::reply::Reply;
 
 pub async fn lease_blob(call: Call) -> Result<Reply, Failure> {
     let action = decode::lease_action(&call.head, call.row)?;
     let input = LeaseBlob { at: call.blob(), preconditions: call.preconditions()?, action };
-    let (stamped, change) =
-        input.execute(&call.services, &call.context, call.writing()?).await.map_err(unwrap)?;
-    let status = call.row.answer.status.first().copied().unwrap_or(200);
-    Ok(Reply::new(status)
-        .etag(stamped.etag, stamped.last_modified)
+    let (stamped, change) = input.execute(&call.services, &call.context, call.writing()?).await?;
+    Ok(Reply::of(call.row)
+        .stamped(stamped)
         .maybe(name::X_MS_LEASE_ID, change.id)
         .maybe(name::X_MS_LEASE_TIME, change.time))
 }

@@ -6,7 +6,6 @@ use lazuli_service::shared::marker::Position;
 use lazuli_service::{Answer, Context, Services};
 
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::head::Head;
 use crate::xml::{Writer, is_legal};
 
@@ -30,7 +29,7 @@ where
     R: Future<Output = Answer<(L, bool)>> + Send,
 {
     let few = read(call.services.clone(), call.context.clone(), max_results.min(FEW));
-    let (list, more) = few.await.map_err(unwrap)?;
+    let (list, more) = few.await?;
     if !more || max_results <= FEW {
         return Ok(print(&call, &list));
     }
@@ -39,7 +38,7 @@ where
         let (list, _) = read(call.services.clone(), call.context.clone(), max_results).await?;
         Ok(print(&call, &list))
     });
-    building.await.and_then(|built| built).map_err(unwrap)
+    Ok(building.await.and_then(|built| built)?)
 }
 
 /// The entries of a page, and where the next one begins if all of them find room.

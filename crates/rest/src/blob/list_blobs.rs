@@ -13,6 +13,7 @@ use lazuli_service::shared::marker::Position;
 
 use super::get_blob::chosen_tier;
 use super::list::{Entries, LIST_LIMIT, asked, build, metadata, text};
+use super::tags;
 use crate::call::Call;
 use crate::decode;
 use crate::reply::Reply;
@@ -84,8 +85,9 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
         }
     };
     let print = move |call: &Call, list: &BlobList| document(call, list, &shown, page.bytes);
+    let row = call.row;
     let text = build(call, max_results, read, print).await?;
-    Ok(Reply::xml(200, text).within(page.share))
+    Ok(Reply::of(row).xml(text).within(page.share))
 }
 
 fn document(call: &Call, list: &BlobList, shown: &Shown, most: usize) -> String {
@@ -120,7 +122,7 @@ fn entry(writer: &mut Writer, item: &BlobListItem, now: Timestamp, shown: &Shown
                 metadata(writer, &blob.metadata, blob.customer_key.is_some());
             }
             if shown.tags && !blob.tags.is_empty() {
-                tags(writer, blob);
+                tags::write(writer, &blob.tags);
             }
             writer.empty("OrMetadata");
             writer.close("Blob");
@@ -189,17 +191,4 @@ fn lease_elements(writer: &mut Writer, held: Option<&Lease>, now: Timestamp) {
     writer.element("LeaseStatus", state.status());
     writer.element("LeaseState", state.as_str());
     writer.maybe("LeaseDuration", lease::reported_duration(held, now));
-}
-
-fn tags(writer: &mut Writer, blob: &BlobRecord) {
-    writer.open("Tags");
-    writer.open("TagSet");
-    for (key, value) in blob.tags.iter() {
-        writer.open("Tag");
-        writer.element("Key", key);
-        writer.element("Value", value);
-        writer.close("Tag");
-    }
-    writer.close("TagSet");
-    writer.close("Tags");
 }

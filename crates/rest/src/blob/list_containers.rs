@@ -35,8 +35,9 @@ pub async fn list_containers(call: Call) -> Result<Reply, Failure> {
         }
     };
     let print = move |call: &Call, list: &ContainerList| document(call, list, with_metadata, page.bytes);
+    let row = call.row;
     let text = build(call, max_results, read, print).await?;
-    Ok(Reply::xml(200, text).within(page.share))
+    Ok(Reply::of(row).xml(text).within(page.share))
 }
 
 fn document(call: &Call, list: &ContainerList, with_metadata: bool, most: usize) -> String {

@@ -7,7 +7,6 @@ use lazuli_service::blob::PutBlockBlob;
 use super::properties::{blob_properties, refuse_structured_body, show_customer_key};
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::headers::name;
 use crate::reply::Reply;
 use lazuli_model::version::Feature;
@@ -32,10 +31,10 @@ pub async fn put_block_blob(call: Call) -> Result<Reply, Failure> {
         limit: decode::put_blob_limit(version),
         body: call.body,
     };
-    let stored = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let stored = input.execute(&call.services, &call.context).await?;
     let crc64 = version.has(Feature::Crc64).then_some(stored.crc64);
-    let reply = Reply::new(201)
-        .etag(stored.stamped.etag, stored.stamped.last_modified)
+    let reply = Reply::of(call.row)
+        .stamped(stored.stamped)
         .md5(name::CONTENT_MD5, stored.md5)
         .crc64(name::X_MS_CONTENT_CRC64, crc64)
         .header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);

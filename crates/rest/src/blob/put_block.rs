@@ -9,7 +9,6 @@ use lazuli_service::blob::PutBlock;
 use super::properties::{customer_key, refuse_encryption_scope, refuse_structured_body, show_customer_key};
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::headers::name;
 use crate::reply::Reply;
 
@@ -31,10 +30,10 @@ pub async fn put_block(call: Call) -> Result<Reply, Failure> {
         customer_key,
         body: call.body,
     };
-    let stored = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let stored = input.execute(&call.services, &call.context).await?;
     let hash = TransportHash { sent_md5, computed_md5: stored.md5, crc64: stored.crc64 };
     let reply =
-        hash.show(Reply::new(201), call.head.version).header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
+        hash.show(Reply::of(call.row), call.head.version).header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
     Ok(show_customer_key(reply, key.as_ref()))
 }
 

@@ -10,7 +10,6 @@ use super::properties::{blob_properties, show_customer_key};
 use super::put_block::{BLOCK_ID_LENGTH, TransportHash};
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 use crate::xml;
@@ -23,7 +22,7 @@ pub async fn put_block_list(call: Call) -> Result<Reply, Failure> {
     let properties = blob_properties(&call, false)?;
     let digests = decode::digests(&call.head)?;
     let (at, preconditions) = (call.blob(), call.preconditions()?);
-    let document = call.body.collect(BODY_LIMIT, &call.services).await.map_err(unwrap)?;
+    let document = call.body.collect(BODY_LIMIT, &call.services).await?;
     let length = document.len();
     let (sent_md5, with_md5) = (digests.md5, !call.head.version.has(Feature::Crc64));
     let read = move || {
@@ -31,12 +30,12 @@ pub async fn put_block_list(call: Call) -> Result<Reply, Failure> {
         let computed_md5 = with_md5.then(|| lazuli_service::md5(&document));
         Ok::<_, Failure>((TransportHash { sent_md5, computed_md5, crc64 }, block_list(&document)?))
     };
-    let (hash, blocks) = call.services.compute(length, read).await.map_err(unwrap)??;
+    let (hash, blocks) = call.services.compute(length, read).await??;
     let key = properties.customer_key.clone();
     let input = PutBlockList { at, preconditions, properties, blocks };
-    let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let stamped = input.execute(&call.services, &call.context).await?;
     let reply = hash
-        .show(Reply::new(201).etag(stamped.etag, stamped.last_modified), call.head.version)
+        .show(Reply::of(call.row).stamped(stamped), call.head.version)
         .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);
     Ok(show_customer_key(reply, key.as_ref()))
 }

@@ -6,7 +6,6 @@ use lazuli_service::blob::SetBlobMetadata;
 use super::properties::{customer_key, refuse_encryption_scope, show_customer_key};
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 
@@ -19,9 +18,7 @@ pub async fn set_blob_metadata(call: Call) -> Result<Reply, Failure> {
         metadata: decode::metadata(&call.head)?,
         customer_key: key.clone(),
     };
-    let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    let reply = Reply::new(200)
-        .etag(stamped.etag, stamped.last_modified)
-        .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);
+    let stamped = input.execute(&call.services, &call.context).await?;
+    let reply = Reply::of(call.row).stamped(stamped).header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);
     Ok(show_customer_key(reply, key.as_ref()))
 }

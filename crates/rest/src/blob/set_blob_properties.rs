@@ -5,7 +5,6 @@ use lazuli_service::blob::SetBlobProperties;
 
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 
@@ -19,6 +18,6 @@ pub async fn set_blob_properties(call: Call) -> Result<Reply, Failure> {
         preconditions: call.preconditions()?,
         headers: decode::content_headers(&call.head, false)?,
     };
-    let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(200).etag(stamped.etag, stamped.last_modified))
+    let stamped = input.execute(&call.services, &call.context).await?;
+    Ok(Reply::of(call.row).stamped(stamped))
 }

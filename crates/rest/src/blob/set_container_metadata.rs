@@ -5,7 +5,6 @@ use lazuli_service::blob::SetContainerMetadata;
 
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::reply::Reply;
 
 pub async fn set_container_metadata(call: Call) -> Result<Reply, Failure> {
@@ -14,6 +13,6 @@ pub async fn set_container_metadata(call: Call) -> Result<Reply, Failure> {
         metadata: decode::metadata(&call.head)?,
         preconditions: call.preconditions()?,
     };
-    let stamped = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(200).etag(stamped.etag, stamped.last_modified))
+    let stamped = input.execute(&call.services, &call.context).await?;
+    Ok(Reply::of(call.row).stamped(stamped))
 }

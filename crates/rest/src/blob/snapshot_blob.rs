@@ -6,7 +6,6 @@ use lazuli_service::blob::SnapshotBlob;
 use super::properties::{customer_key, refuse_encryption_scope};
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 
@@ -21,9 +20,9 @@ pub async fn snapshot_blob(call: Call) -> Result<Reply, Failure> {
         metadata,
         customer_key: customer_key(&call.head)?,
     };
-    let made = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(201)
-        .etag(made.stamped.etag, made.stamped.last_modified)
+    let made = input.execute(&call.services, &call.context).await?;
+    Ok(Reply::of(call.row)
+        .stamped(made.stamped)
         .header(headers::X_MS_SNAPSHOT, made.snapshot.iso7())
         .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, is_written))
 }

@@ -30,8 +30,11 @@ const REQUEST: &str = "RequestId:00000000-0000-0000-0000-000000000000\nTime:2018
 #[test]
 fn blob_errors_are_xml_with_a_byte_order_mark() {
     let failure = Failure::new(ErrorCode::BlobNotFound);
-    let reply =
-        render(Reply::new(0), &failure, &asked(Service::Blob, Resource::Blob, Some(Op::GetBlob.row())));
+    let reply = render(
+        Reply::refused(failure.clone()),
+        &failure,
+        &asked(Service::Blob, Resource::Blob, Some(Op::GetBlob.row())),
+    );
     assert_eq!(reply.status, 404);
     assert_eq!(header(&reply, "content-type"), Some("application/xml"));
     assert_eq!(header(&reply, "x-ms-error-code"), Some("BlobNotFound"));
@@ -47,7 +50,8 @@ fn blob_errors_are_xml_with_a_byte_order_mark() {
 #[test]
 fn details_follow_the_message_and_are_escaped() {
     let failure = Failure::invalid_header("x-ms-a", "<&>\u{1}");
-    let reply = render(Reply::new(0), &failure, &asked(Service::Queue, Resource::Queue, None));
+    let reply =
+        render(Reply::refused(failure.clone()), &failure, &asked(Service::Queue, Resource::Queue, None));
     let body = body(reply);
     assert!(
         body.ends_with(
@@ -61,7 +65,8 @@ fn details_follow_the_message_and_are_escaped() {
 #[test]
 fn tables_speak_json_about_data_without_naming_the_code() {
     let failure = Failure::new(ErrorCode::EntityAlreadyExists);
-    let reply = render(Reply::new(0), &failure, &asked(Service::Table, Resource::EntitySet, None));
+    let reply =
+        render(Reply::refused(failure.clone()), &failure, &asked(Service::Table, Resource::EntitySet, None));
     let kind = "application/json; odata=minimalmetadata; streaming=true; charset=utf-8";
     assert_eq!(header(&reply, "content-type"), Some(kind));
     assert_eq!(header(&reply, "x-ms-error-code"), None);
@@ -72,7 +77,8 @@ fn tables_speak_json_about_data_without_naming_the_code() {
     assert_eq!(value["odata.error"]["message"]["value"], message.as_str());
 
     let failure = Failure::new(ErrorCode::AuthenticationFailed);
-    let reply = render(Reply::new(0), &failure, &asked(Service::Table, Resource::Entity, None));
+    let reply =
+        render(Reply::refused(failure.clone()), &failure, &asked(Service::Table, Resource::Entity, None));
     assert_eq!(header(&reply, "content-type"), Some("application/json"));
     assert_eq!(header(&reply, "x-ms-error-code"), Some("AuthenticationFailed"));
 }
@@ -80,7 +86,8 @@ fn tables_speak_json_about_data_without_naming_the_code() {
 #[test]
 fn tables_speak_xml_about_themselves_without_a_byte_order_mark() {
     let failure = Failure::new(ErrorCode::InvalidXmlDocument);
-    let reply = render(Reply::new(0), &failure, &asked(Service::Table, Resource::Account, None));
+    let reply =
+        render(Reply::refused(failure.clone()), &failure, &asked(Service::Table, Resource::Account, None));
     assert_eq!(header(&reply, "x-ms-error-code"), Some("InvalidXmlDocument"));
     let body = body(reply);
     let start = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\
@@ -94,13 +101,14 @@ fn tables_speak_xml_about_themselves_without_a_byte_order_mark() {
 fn refusals_without_a_body_still_name_their_code() {
     let failure = Failure::new(ErrorCode::ConditionNotMet).with_status(304);
     let of = asked(Service::Blob, Resource::Blob, Some(Op::GetBlob.row()));
-    let reply = render(Reply::new(0), &failure, &of);
+    let reply = render(Reply::refused(failure.clone()), &failure, &of);
     assert_eq!((reply.status, reply.body.length()), (304, 0));
     assert_eq!(header(&reply, "x-ms-error-code"), Some("ConditionNotMet"));
     assert_eq!(header(&reply, "content-type"), None);
 
     let head = Asked { is_head: true, ..of };
-    let reply = render(Reply::new(0), &Failure::new(ErrorCode::BlobNotFound), &head);
+    let reply =
+        render(Reply::refused(ErrorCode::BlobNotFound.into()), &Failure::new(ErrorCode::BlobNotFound), &head);
     assert_eq!((reply.status, reply.body.length()), (404, 0));
     assert_eq!(header(&reply, "content-type"), None);
 }

@@ -4,11 +4,10 @@ use lazuli_model::error::Failure;
 use lazuli_service::queue::ClearMessages;
 
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::reply::Reply;
 
 pub async fn clear_messages(call: Call) -> Result<Reply, Failure> {
     let input = ClearMessages { queue: call.container() };
-    input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(204))
+    input.execute(&call.services, &call.context).await?;
+    Ok(Reply::of(call.row))
 }

@@ -6,7 +6,6 @@ use lazuli_service::queue::GetMessages;
 use super::message::{self, Shown, TEXT_LIMIT};
 use super::{parameters, uncached};
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::reply::Reply;
 
 pub async fn get_messages(call: Call) -> Result<Reply, Failure> {
@@ -17,6 +16,6 @@ pub async fn get_messages(call: Call) -> Result<Reply, Failure> {
     };
     // Before any message is taken: afterwards the answer can no longer be refused.
     let share = call.services.outgoing().reserve(input.count * TEXT_LIMIT).await?;
-    let messages = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(uncached(Reply::xml(200, message::write(&messages, Shown::Got)).within(share)))
+    let messages = input.execute(&call.services, &call.context).await?;
+    Ok(uncached(Reply::of(call.row).xml(message::write(&messages, Shown::Got)).within(share)))
 }

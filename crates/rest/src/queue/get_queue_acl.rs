@@ -5,12 +5,11 @@ use lazuli_service::queue::GetQueueAcl;
 
 use super::uncached;
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::reply::Reply;
 use crate::signed_identifiers;
 
 pub async fn get_queue_acl(call: Call) -> Result<Reply, Failure> {
     let input = GetQueueAcl { queue: call.container() };
-    let policies = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(uncached(Reply::xml(200, signed_identifiers::write(&policies))))
+    let policies = input.execute(&call.services, &call.context).await?;
+    Ok(uncached(Reply::of(call.row).xml(signed_identifiers::write(&policies))))
 }

@@ -6,12 +6,11 @@ use lazuli_service::shared::service_properties::get_service_properties;
 
 use super::uncached;
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::reply::Reply;
 use crate::service_properties;
 
 pub async fn get_queue_service_properties(call: Call) -> Result<Reply, Failure> {
     let found = get_service_properties(&call.services, &call.context.account, Service::Queue);
-    let properties = found.await.map_err(unwrap)?;
-    Ok(uncached(Reply::xml(200, service_properties::write(&properties, false))))
+    let properties = found.await?;
+    Ok(uncached(Reply::of(call.row).xml(service_properties::write(&properties, false))))
 }

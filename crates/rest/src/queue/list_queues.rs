@@ -32,8 +32,9 @@ pub async fn list_queues(call: Call) -> Result<Reply, Failure> {
         }
     };
     let print = move |call: &Call, list: &QueueList| document(call, list, with_metadata, page.bytes);
+    let row = call.row;
     let text = build(call, max_results, read, print).await?;
-    Ok(uncached(Reply::xml(200, text).within(page.share)))
+    Ok(uncached(Reply::of(row).xml(text).within(page.share)))
 }
 
 fn document(call: &Call, list: &QueueList, with_metadata: bool, most: usize) -> String {

@@ -5,7 +5,6 @@ use lazuli_model::time::Timestamp;
 use lazuli_service::queue::Delivered;
 use lazuli_service::{Body, Services};
 
-use crate::front::unwrap;
 use crate::xml::{self, Writer, refuse_element};
 
 /// Bytes of the text, decoded.
@@ -15,14 +14,14 @@ const BODY_LIMIT: usize = 10 * TEXT_LIMIT;
 
 /// The text of the message in the body. None for no body at all.
 pub async fn read(services: &Services, body: Body) -> Result<Option<String>, Failure> {
-    let document = match body.collect(BODY_LIMIT, services).await.map_err(unwrap) {
+    let document = match body.collect(BODY_LIMIT, services).await.map_err(Failure::from) {
         Err(failure) if failure.code == ErrorCode::RequestBodyTooLarge => return Err(too_large()),
         document => document?,
     };
     if document.is_empty() {
         return Ok(None);
     }
-    services.compute(document.len(), move || parse(&document)).await.map_err(unwrap)?.map(Some)
+    services.compute(document.len(), move || parse(&document)).await?.map(Some)
 }
 
 /// The text is kept to the last blank; what it means is the clients' affair.

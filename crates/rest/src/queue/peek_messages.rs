@@ -6,11 +6,10 @@ use lazuli_service::queue::PeekMessages;
 use super::message::{self, Shown};
 use super::{parameters, uncached};
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::reply::Reply;
 
 pub async fn peek_messages(call: Call) -> Result<Reply, Failure> {
     let input = PeekMessages { queue: call.container(), count: parameters::message_count(&call.head)? };
-    let messages = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(uncached(Reply::xml(200, message::write(&messages, Shown::Peeked))))
+    let messages = input.execute(&call.services, &call.context).await?;
+    Ok(uncached(Reply::of(call.row).xml(message::write(&messages, Shown::Peeked))))
 }

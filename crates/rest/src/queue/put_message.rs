@@ -7,7 +7,6 @@ use lazuli_service::queue::PutMessage;
 use super::message::{self, Shown};
 use super::parameters;
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::reply::Reply;
 
 pub async fn put_message(call: Call) -> Result<Reply, Failure> {
@@ -17,9 +16,9 @@ pub async fn put_message(call: Call) -> Result<Reply, Failure> {
     let text =
         message::read(&call.services, call.body).await?.ok_or_else(|| Failure::invalid_xml(0, 0, ""))?;
     let input = PutMessage { queue, text, visibility_timeout, time_to_live };
-    let put = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let put = input.execute(&call.services, &call.context).await?;
     if !call.head.version.has(Feature::PutMessageReceipt) {
-        return Ok(Reply::new(201));
+        return Ok(Reply::of(call.row));
     }
-    Ok(Reply::xml(201, message::write(&[put], Shown::Put)))
+    Ok(Reply::of(call.row).xml(message::write(&[put], Shown::Put)))
 }

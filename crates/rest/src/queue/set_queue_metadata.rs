@@ -5,11 +5,10 @@ use lazuli_service::queue::SetQueueMetadata;
 
 use crate::call::Call;
 use crate::decode;
-use crate::front::unwrap;
 use crate::reply::Reply;
 
 pub async fn set_queue_metadata(call: Call) -> Result<Reply, Failure> {
     let input = SetQueueMetadata { queue: call.container(), metadata: decode::metadata(&call.head)? };
-    input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(204))
+    input.execute(&call.services, &call.context).await?;
+    Ok(Reply::of(call.row))
 }

@@ -5,13 +5,12 @@ use lazuli_model::operation::Service;
 
 use super::XML_LIMIT;
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::reply::Reply;
 use crate::service_properties;
 
 pub async fn set_queue_service_properties(call: Call) -> Result<Reply, Failure> {
-    let document = call.body.collect(XML_LIMIT, &call.services).await.map_err(unwrap)?;
+    let document = call.body.collect(XML_LIMIT, &call.services).await?;
     let input = service_properties::read_aside(&call.services, document).await?;
-    input.execute(&call.services, &call.context, Service::Queue).await.map_err(unwrap)?;
-    Ok(Reply::new(202))
+    input.execute(&call.services, &call.context, Service::Queue).await?;
+    Ok(Reply::of(call.row))
 }

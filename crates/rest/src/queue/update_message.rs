@@ -5,7 +5,6 @@ use lazuli_service::queue::UpdateMessage;
 
 use super::{message, parameters};
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 
@@ -15,8 +14,8 @@ pub async fn update_message(call: Call) -> Result<Reply, Failure> {
     let (queue, id) = (call.container(), parameters::message_id(&call));
     let text = message::read(&call.services, call.body).await?;
     let input = UpdateMessage { queue, message: id, receipt, visibility_timeout, text };
-    let (receipt, visible) = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(204)
+    let (receipt, visible) = input.execute(&call.services, &call.context).await?;
+    Ok(Reply::of(call.row)
         .header(headers::X_MS_POPRECEIPT, receipt.print())
         .header(headers::X_MS_TIME_NEXT_VISIBLE, visible.rfc1123()))
 }

@@ -6,7 +6,6 @@ use lazuli_service::table::find_table;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::target::Target;
 
 /// What stays as it is in a key that stands in a URL.
@@ -43,7 +42,7 @@ pub async fn unless_missing(call: &Call, table: &str, refusal: Failure) -> Failu
     match find_table(&call.services, &call.context, table).await {
         Ok(Some(_)) => refusal,
         Ok(None) => ErrorCode::TableNotFound.into(),
-        Err(fault) => unwrap(fault),
+        Err(fault) => fault.into(),
     }
 }
 

@@ -6,21 +6,20 @@ use lazuli_service::table::CreateTable;
 use super::format::{Level, Preference};
 use super::{BODY_LIMIT, data, json, read_entity};
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 
 pub async fn create_table(call: Call) -> Result<Reply, Failure> {
     let (level, prefer) = (Level::of(&call.head)?, Preference::of(&call.head));
     let endpoint = call.service_endpoint();
-    let document = call.body.collect(BODY_LIMIT, &call.services).await.map_err(unwrap)?;
+    let document = call.body.collect(BODY_LIMIT, &call.services).await?;
     let table = read_entity::table_name(&document)?;
     let location = format!("{endpoint}Tables('{table}')");
     let body = element(&table, level, &endpoint, &call.context.account);
-    CreateTable { table }.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    CreateTable { table }.execute(&call.services, &call.context).await?;
     let reply = match prefer.wants_content() {
-        true => json(201, level, body),
-        false => data(204).header(headers::DATASERVICEID, location.as_str()),
+        true => json(call.row, level, body),
+        false => data(call.row).otherwise(call.row).header(headers::DATASERVICEID, location.as_str()),
     };
     Ok(prefer.applied(reply.header(headers::LOCATION, location)))
 }

@@ -5,11 +5,10 @@ use lazuli_service::table::DeleteTable;
 
 use super::{data, query_tables};
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::reply::Reply;
 
 pub async fn delete_table(call: Call) -> Result<Reply, Failure> {
     let table = query_tables::name(&call)?;
-    DeleteTable { table }.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(data(204))
+    DeleteTable { table }.execute(&call.services, &call.context).await?;
+    Ok(data(call.row))
 }

@@ -11,19 +11,18 @@ use lazuli_service::table::{EntityChange, EntityGroupTransaction};
 use uuid::Uuid;
 
 use super::change_entity::changed;
+use super::entity_change::{self, Unread};
 use super::format::{Level, Preference};
 use super::insert_entity::Inserted;
 use super::multipart::{self, Part, Request};
-use super::part::{self, Unread};
-use super::{BODY_LIMIT, address, is_early, query_entities, scope};
+use super::{BODY_LIMIT, address, is_early, query_entities, sas_scope};
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::head::Head;
 use crate::headers;
 use crate::query::Query;
 use crate::reply::Reply;
+use crate::request_headers::RequestHeaders;
 use crate::response_body::ResponseBody;
-use crate::sent::Sent;
 use crate::target::{Target, table_resource};
 
 const CHANGES_MAX: usize = 100;
@@ -32,7 +31,7 @@ pub async fn entity_group_transaction(mut call: Call) -> Result<Reply, Failure> 
     let content_type = call.head.header(headers::CONTENT_TYPE).unwrap_or_default();
     let boundary = multipart::boundary(content_type).ok_or(ErrorCode::InvalidInput)?.to_owned();
     let body = std::mem::replace(&mut call.body, Body::empty());
-    let document = body.collect(BODY_LIMIT, &call.services).await.map_err(unwrap)?;
+    let document = body.collect(BODY_LIMIT, &call.services).await?;
     let mut pace = Pace::default();
     let parts = multipart::parts(&document, &boundary);
     pace.spend(document.len()).await;
@@ -135,10 +134,10 @@ async fn changeset(call: &Call, document: &Bytes, parts: &[Part<'_>]) -> Result<
         }
         call.grant.covers(row)?;
         let table = address::table(&head.target).map_err(|failure| refuse(index, prefer, failure))?;
-        scope::check_table(&call.grant, &table)?;
+        sas_scope::check_table(&call.grant, &table)?;
         pace.spend(part.body.len()).await;
         let sent = document.slice_ref(request.body);
-        let change = match part::read(&call.services, row, &head, &table, sent).await {
+        let change = match entity_change::read(&call.services, row, &head, &table, sent).await {
             Ok(change) => change,
             Err(Unread::Now(failure)) => return Err(refuse(index, prefer, failure)),
             Err(Unread::IfTableExists(failure)) => {
@@ -146,7 +145,7 @@ async fn changeset(call: &Call, document: &Bytes, parts: &[Part<'_>]) -> Result<
                 return Err(refuse(index, prefer, failure));
             }
         };
-        scope::check_keys(&call.grant, &change.partition, &change.row)?;
+        sas_scope::check_keys(&call.grant, &change.partition, &change.row)?;
         let level = Level::of(&head).map_err(|failure| refuse(index, prefer, failure))?;
         let same_table = |first: &Wanted| first.table.eq_ignore_ascii_case(&table);
         let grouped = match wanted.first().is_none_or(same_table) {
@@ -161,7 +160,7 @@ async fn changeset(call: &Call, document: &Bytes, parts: &[Part<'_>]) -> Result<
     let input = EntityGroupTransaction { table, changes };
     let timestamps = input.execute(&call.services, &call.context).await.map_err(|refused| {
         let prefer = wanted.get(refused.index).map_or(Preference::Unsaid, |wanted| wanted.prefer);
-        refuse(refused.index, prefer, unwrap(refused.fault))
+        refuse(refused.index, prefer, refused.fault.into())
     })?;
     Ok(Changed { wanted, changes: input.changes, timestamps })
 }
@@ -241,7 +240,7 @@ fn sub_head(outer: &Head, request: &Request<'_>) -> Result<Head, Failure> {
         method,
         raw_path: format!("/{path}"),
         query: Query::parse(query).map_err(|_| ErrorCode::InvalidUri)?,
-        headers: Sent::of_lines(&request.headers)?,
+        headers: RequestHeaders::of_lines(&request.headers)?,
         target: Target { account: account.clone(), resource, container, object, ..outer.target },
         peer: outer.peer,
         secure: outer.secure,
@@ -274,7 +273,7 @@ fn refused_part(call: &Call, index: usize, count: usize, prefer: Preference, fai
     let body = serde_json::json!({
         "odata.error": { "code": failure.code.name(), "message": { "lang": "en-US", "value": message } }
     });
-    let mut reply = Reply::new(failure.status()).header(headers::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    let mut reply = Reply::refused_part(failure.status()).header(headers::X_CONTENT_TYPE_OPTIONS, "nosniff");
     if !early {
         reply = prefer.applied(reply.header(headers::CACHE_CONTROL, "no-cache"));
     }
@@ -363,7 +362,7 @@ impl Answer {
     fn finish(mut self) -> Reply {
         let line = format!("--{}--", self.batch);
         self.line(&line);
-        super::data(202)
+        super::data(Op::EntityGroupTransaction.row())
             .header(headers::CONTENT_TYPE, format!("multipart/mixed; boundary={}", self.batch))
             .bytes(self.out.into())
     }

@@ -5,13 +5,12 @@ use lazuli_service::table::table_access;
 
 use super::address;
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::reply::Reply;
 use crate::signed_identifiers;
 
 pub async fn get_table_acl(call: Call) -> Result<Reply, Failure> {
     let table = address::table(&call.head.target)?;
-    let found = table_access(&call.services, &call.context.account, &table).await.map_err(unwrap)?;
+    let found = table_access(&call.services, &call.context.account, &table).await?;
     let access = found.ok_or(ErrorCode::TableNotFound)?;
-    Ok(Reply::xml(200, signed_identifiers::write(&access.policies)))
+    Ok(Reply::of(call.row).xml(signed_identifiers::write(&access.policies)))
 }

@@ -1,30 +1,27 @@
 //! Insert Entity.
 
-use lazuli_model::admission::table::entity_etag;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::time::Timestamp;
 use lazuli_service::table::{EntityChange, EntityGroupTransaction};
 
+use super::entity_change::{self, Unread};
 use super::entity_json::Writer;
 use super::format::{Level, Preference};
-use super::part::{self, Unread};
-use super::{BODY_LIMIT, address, data, json, multipart, scope};
+use super::{BODY_LIMIT, address, data, json, multipart, sas_scope};
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::headers;
 use crate::reply::Reply;
 
 pub async fn insert_entity(mut call: Call) -> Result<Reply, Failure> {
     let table = address::table(&call.head.target)?;
-    scope::check_table(&call.grant, &table)?;
+    sas_scope::check_table(&call.grant, &table)?;
     let (level, prefer) = (Level::of(&call.head)?, Preference::of(&call.head));
     let endpoint = call.service_endpoint();
     let change = change(&mut call, &table).await?;
     let inserted =
         Inserted { table: &table, account: &call.context.account, endpoint: &endpoint, level, prefer };
     let input = EntityGroupTransaction { table: table.clone(), changes: vec![change] };
-    let timestamps =
-        input.execute(&call.services, &call.context).await.map_err(|refused| unwrap(refused.fault))?;
+    let timestamps = input.execute(&call.services, &call.context).await.map_err(|refused| refused.fault)?;
     match (&input.changes[..], &timestamps[..]) {
         ([change], [timestamp]) => Ok(inserted.reply(change, *timestamp)),
         _ => Err(ErrorCode::InternalError.into()),
@@ -38,10 +35,10 @@ pub async fn change(call: &mut Call, table: &str) -> Result<EntityChange, Failur
         return Err(ErrorCode::MediaTypeNotSupported.into());
     }
     let body = std::mem::replace(&mut call.body, lazuli_service::Body::empty());
-    let document = body.collect(BODY_LIMIT, &call.services).await.map_err(unwrap)?;
-    match part::read(&call.services, call.row, &call.head, table, document).await {
+    let document = body.collect(BODY_LIMIT, &call.services).await?;
+    match entity_change::read(&call.services, call.row, &call.head, table, document).await {
         Ok(change) => {
-            scope::check_keys(&call.grant, &change.partition, &change.row)?;
+            sas_scope::check_keys(&call.grant, &change.partition, &change.row)?;
             Ok(change)
         }
         Err(Unread::Now(failure)) => Err(failure),
@@ -61,15 +58,15 @@ pub struct Inserted<'a> {
 impl Inserted<'_> {
     pub fn reply(&self, change: &EntityChange, timestamp: Timestamp) -> Reply {
         let Self { table, account, endpoint, level, prefer } = *self;
+        let row = change.op.row();
         let location = format!("{endpoint}{}", address::entity(table, &change.partition, &change.row));
         let reply = match prefer.wants_content() {
             true => {
                 let writer = Writer { level, account, table, endpoint, select: None };
-                json(201, level, writer.echo(&change.partition, &change.row, timestamp, &change.properties))
+                json(row, level, writer.echo(&change.partition, &change.row, timestamp, &change.properties))
             }
-            false => data(204).header(headers::DATASERVICEID, location.as_str()),
+            false => data(row).otherwise(row).header(headers::DATASERVICEID, location.as_str()),
         };
-        prefer
-            .applied(reply.header(headers::LOCATION, location).header(headers::ETAG, entity_etag(timestamp)))
+        prefer.applied(reply.header(headers::LOCATION, location).stamped_entity(timestamp))
     }
 }

@@ -5,29 +5,29 @@ pub(crate) mod change_entity;
 pub(crate) mod continuation;
 pub(crate) mod create_table;
 pub(crate) mod delete_table;
+pub(crate) mod entity_change;
 pub(crate) mod entity_group_transaction;
 pub(crate) mod entity_json;
 pub(crate) mod format;
 pub(crate) mod get_table_acl;
 pub(crate) mod insert_entity;
-pub(crate) mod members;
+pub(crate) mod json_members;
 pub mod multipart;
-pub(crate) mod part;
 pub(crate) mod query_entities;
 pub(crate) mod query_tables;
 pub mod read_entity;
-pub(crate) mod scope;
+pub(crate) mod sas_scope;
 pub mod select;
 pub(crate) mod service_properties;
 pub(crate) mod set_table_acl;
-pub(crate) mod tunnel;
+pub(crate) mod x_http_method;
 
 pub(crate) use format::Level;
-pub(crate) use tunnel::method;
+pub(crate) use x_http_method::method;
 
 use bytes::Bytes;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::Op;
+use lazuli_model::operation::{Op, Row};
 
 use crate::call::Call;
 use crate::headers;
@@ -62,14 +62,14 @@ pub(crate) fn is_early(failure: &Failure, op: Option<Op>) -> bool {
 }
 
 /// What every answer about data carries.
-fn data(status: u16) -> Reply {
-    Reply::new(status)
+fn data(row: &'static Row) -> Reply {
+    Reply::of(row)
         .header(headers::CACHE_CONTROL, "no-cache")
         .header(headers::X_CONTENT_TYPE_OPTIONS, "nosniff")
 }
 
-fn json(status: u16, level: format::Level, body: impl Into<Bytes>) -> Reply {
-    data(status).header(headers::CONTENT_TYPE, level.content_type()).bytes(body.into())
+fn json(row: &'static Row, level: format::Level, body: impl Into<Bytes>) -> Reply {
+    data(row).header(headers::CONTENT_TYPE, level.content_type()).bytes(body.into())
 }
 
 #[cfg(test)]

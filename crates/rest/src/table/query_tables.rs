@@ -7,7 +7,6 @@ use lazuli_service::table::{PAGE_MAX, QueryTables, find_table};
 use super::format::Level;
 use super::{address, continuation, create_table, json};
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::head::Head;
 use crate::headers;
 use crate::reply::Reply;
@@ -23,7 +22,7 @@ pub async fn query_tables(call: Call) -> Result<Reply, Failure> {
             .map(|token| continuation::decode("NextTableName", token))
             .transpose()?,
     };
-    let page = input.execute(&call.services, &call.context).await.map_err(unwrap)?;
+    let page = input.execute(&call.services, &call.context).await?;
     let endpoint = call.service_endpoint();
     let entries = page.tables.iter();
     let entries = entries
@@ -35,17 +34,17 @@ pub async fn query_tables(call: Call) -> Result<Reply, Failure> {
     };
     let body = format!("{{{metadata}\"value\":[{}]}}", entries.join(","));
     let next = page.next.map(|table| continuation::encode(&table));
-    Ok(json(200, level, body).maybe(headers::X_MS_CONTINUATION_NEXTTABLENAME, next))
+    Ok(json(call.row, level, body).maybe(headers::X_MS_CONTINUATION_NEXTTABLENAME, next))
 }
 
 /// One table by its name.
 pub async fn get_table(call: Call) -> Result<Reply, Failure> {
     let level = Level::of(&call.head)?;
     let name = name(&call)?;
-    let found = find_table(&call.services, &call.context, &name).await.map_err(unwrap)?;
+    let found = find_table(&call.services, &call.context, &name).await?;
     let table = found.ok_or(ErrorCode::ResourceNotFound)?;
     let body = create_table::element(&table, level, &call.service_endpoint(), &call.context.account);
-    Ok(json(200, level, body))
+    Ok(json(call.row, level, body))
 }
 
 /// `Tables('name')`

@@ -10,7 +10,7 @@ use lazuli_model::time::Timestamp;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::members::{Members, Scalar};
+use super::json_members::{Members, Scalar};
 
 const TYPE_MARK: &str = "@odata.type";
 

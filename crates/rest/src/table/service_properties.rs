@@ -6,21 +6,20 @@ use lazuli_service::shared::service_properties::get_service_properties;
 
 use super::XML_LIMIT;
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::reply::Reply;
 use crate::service_properties as document;
 use crate::xml::Writer;
 
 pub async fn get_table_service_properties(call: Call) -> Result<Reply, Failure> {
     let properties = get_service_properties(&call.services, &call.context.account, Service::Table);
-    Ok(Reply::xml(200, document::write(&properties.await.map_err(unwrap)?, false)))
+    Ok(Reply::of(call.row).xml(document::write(&properties.await?, false)))
 }
 
 pub async fn set_table_service_properties(call: Call) -> Result<Reply, Failure> {
-    let body = call.body.collect(XML_LIMIT, &call.services).await.map_err(unwrap)?;
+    let body = call.body.collect(XML_LIMIT, &call.services).await?;
     let input = document::read_aside(&call.services, body).await?;
-    input.execute(&call.services, &call.context, Service::Table).await.map_err(unwrap)?;
-    Ok(Reply::new(202))
+    input.execute(&call.services, &call.context, Service::Table).await?;
+    Ok(Reply::of(call.row))
 }
 
 /// How far the secondary is behind. It is the primary itself, so never.
@@ -36,5 +35,5 @@ pub async fn get_table_service_stats(call: Call) -> Result<Reply, Failure> {
     writer.element("LastSyncTime", &call.services.wall_now().rfc1123());
     writer.close("GeoReplication");
     writer.close("StorageServiceStats");
-    Ok(Reply::xml(200, writer.finish()))
+    Ok(Reply::of(call.row).xml(writer.finish()))
 }

@@ -5,7 +5,6 @@ use lazuli_service::table::SetTableAcl;
 
 use super::{XML_LIMIT, address};
 use crate::call::Call;
-use crate::front::unwrap;
 use crate::reply::Reply;
 use crate::signed_identifiers;
 
@@ -14,8 +13,8 @@ const LETTERS: &str = "raud";
 
 pub async fn set_table_acl(call: Call) -> Result<Reply, Failure> {
     let table = address::table(&call.head.target)?;
-    let document = call.body.collect(XML_LIMIT, &call.services).await.map_err(unwrap)?;
+    let document = call.body.collect(XML_LIMIT, &call.services).await?;
     let policies = signed_identifiers::read_aside(&call.services, document, LETTERS).await?;
-    SetTableAcl { table, policies }.execute(&call.services, &call.context).await.map_err(unwrap)?;
-    Ok(Reply::new(204))
+    SetTableAcl { table, policies }.execute(&call.services, &call.context).await?;
+    Ok(Reply::of(call.row))
 }

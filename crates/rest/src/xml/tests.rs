@@ -132,7 +132,7 @@ fn what_xml_cannot_hold_is_known() {
 
 #[test]
 fn empty_elements_are_written_as_the_service_writes_them() {
-    let mut writer = Writer::with_newline();
+    let mut writer = Writer::of(lazuli_model::Op::GetBlobTags.row());
     writer.element("NextMarker", "");
     writer.maybe("Prefix", None);
     assert_eq!(writer.finish(), "\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<NextMarker />");

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use lazuli_model::operation::Row;
+
 pub const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>";
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
@@ -23,10 +25,12 @@ impl Writer {
         Self(text)
     }
 
-    /// The newer operations break the line behind the declaration.
-    pub fn with_newline() -> Self {
+    /// A document of this row's answers.
+    pub fn of(row: &Row) -> Self {
         let mut writer = Self::new();
-        writer.0.push('\n');
+        if row.answer.breaks_line {
+            writer.0.push('\n');
+        }
         writer
     }
 

@@ -138,10 +138,11 @@ fn silence_does_not_hide_failures() {
         let answer = send(connect(server.address("blob")), "GET", target, &[], b"");
         (answer.status, answer.header("x-ms-request-id").expect("an id").to_owned())
     };
-    let (refusal, unbuilt) = (id("/devstoreaccount1?comp=list"), id("/devstoreaccount1/box/blob?comp=tags"));
+    let (refusal, unbuilt) =
+        (id("/devstoreaccount1?comp=list"), id("/devstoreaccount1/box/blob?comp=pagelist"));
     let log = server.stop();
     assert_eq!(unbuilt.0, 501);
     let line = log.lines().find(|line| line.contains(&unbuilt.1)).unwrap_or_else(|| panic!("no line: {log}"));
-    assert!(line.contains("operation=\"GetBlobTags\"") && line.contains("status=501"), "{line}");
+    assert!(line.contains("operation=\"GetPageRanges\"") && line.contains("status=501"), "{line}");
     assert!(refusal.0 < 500 && !log.contains(&refusal.1), "a refusal is the client's business: {log}");
 }

@@ -1,11 +1,11 @@
-//! Every operation on blobs x what its address names x every kind of credential, through the front and carried out.
+//! Every operation on blobs x what its address names x every kind of credential, through the gateway and carried out.
 //! Afterwards the service is looked at: what was refused changed nothing, and what a credential does not reach stays.
 
 use lazuli_model::operation::{Method, Op, Row, Service, rows};
+use lazuli_rest::Gateway;
 use lazuli_rest::auth::accounts::DEVELOPMENT_KEY;
 use lazuli_rest::auth::bearer::Claims;
 use lazuli_rest::auth::{Account, Accounts, Auth, Key, KeyInfo, OAuth};
-use lazuli_rest::{Front, FrontOptions};
 
 use super::bearer::{Issuer, claims, with};
 use super::matrix::{UD_BLOB_SAS, request};
@@ -13,9 +13,22 @@ use super::support::{ACCOUNT, BLOB_SAS, OTHER_ACCOUNT, OTHER_KEY, Request, SECRE
 use super::world::{World, blob, owner, send};
 
 /// The column `opt: snapshot, versionid` of contract/blob.md, typed a second time: of the operations that are built.
-const OF_SNAPSHOTS: [Op; 5] =
-    [Op::GetBlob, Op::GetBlobProperties, Op::GetBlobMetadata, Op::DeleteBlob, Op::GetBlockList];
-const OF_VERSIONS: [Op; 4] = [Op::GetBlob, Op::GetBlobProperties, Op::GetBlobMetadata, Op::DeleteBlob];
+const OF_SNAPSHOTS: &[Op] = &[
+    Op::GetBlobTags,
+    Op::GetBlob,
+    Op::GetBlobProperties,
+    Op::GetBlobMetadata,
+    Op::DeleteBlob,
+    Op::GetBlockList,
+];
+const OF_VERSIONS: &[Op] = &[
+    Op::GetBlobTags,
+    Op::SetBlobTags,
+    Op::GetBlob,
+    Op::GetBlobProperties,
+    Op::GetBlobMetadata,
+    Op::DeleteBlob,
+];
 
 const LETTERS: &str = "racwdxyltfmeopi";
 const A_LEASE: &str = "e0f0f8a0-0000-4000-8000-000000000000";
@@ -132,6 +145,9 @@ pub fn filled(row: &Row, request: Request) -> (Request, &'static str) {
         Op::PutBlockBlob => (request, "overwritten"),
         Op::PutBlock => (request.replace_query("blockid", "bmV3"), "another"),
         Op::PutBlockList => (request, "<BlockList><Latest>b2xk</Latest></BlockList>"),
+        Op::SetBlobTags => {
+            (request, "<Tags><TagSet><Tag><Key>changed</Key><Value>yes</Value></Tag></TagSet></Tags>")
+        }
         Op::SetContainerAcl => (request, "<SignedIdentifiers></SignedIdentifiers>"),
         Op::SetBlobServiceProperties => {
             (request, "<StorageServiceProperties><Cors></Cors></StorageServiceProperties>")
@@ -206,6 +222,7 @@ async fn what_is_refused_changes_nothing_and_no_credential_reaches_further_than_
         Op::PutBlockList,
         Op::SetBlobProperties,
         Op::SetBlobMetadata,
+        Op::SetBlobTags,
         Op::AcquireBlobLease,
         Op::SnapshotBlob,
         Op::DeleteContainer,
@@ -253,7 +270,7 @@ async fn an_account_that_is_no_longer_configured_is_unknown() {
 
     let others = Accounts::new([Account::new(OTHER_ACCOUNT, vec![Key::from_base64(OTHER_KEY).unwrap()])]);
     let without = Auth::new(others, OAuth::Off, SECRET);
-    let front = Front::new(world.front.services.clone(), without, FrontOptions::default());
+    let gateway = Gateway::new(world.gateway.services.clone(), without);
     for service in [Service::Blob, Service::Queue, Service::Table] {
         for row in rows(service) {
             for method in row.route.methods {
@@ -265,8 +282,8 @@ async fn an_account_that_is_no_longer_configured_is_unknown() {
                         }
                         request.header("origin", "http://a.b").header("access-control-request-method", "GET")
                     };
-                    let gone = send(&front, &ask(ACCOUNT), "").await;
-                    let never = send(&front, &ask("never"), "").await;
+                    let gone = send(&gateway, &ask(ACCOUNT), "").await;
+                    let never = send(&gateway, &ask("never"), "").await;
                     let case = format!("{} {method:?}", row.name());
                     assert_eq!((gone.said(), gone.headers), (never.said(), never.headers), "{case}");
                     assert!(gone.status >= 400, "{case}");

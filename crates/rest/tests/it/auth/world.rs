@@ -1,19 +1,19 @@
-//! A service with something in it, asked through the front as a listener asks it, and looked at from outside.
+//! A service with something in it, asked through the gateway as a listener asks it, and looked at from outside.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use lazuli_engine::host::Clock;
 use lazuli_engine::{Engine, Host, Ticks};
 use lazuli_model::operation::{Method, Service};
+use lazuli_rest::Gateway;
 use lazuli_rest::auth::Auth;
 use lazuli_rest::auth::accounts::DEVELOPMENT_KEY;
-use lazuli_rest::{Front, FrontOptions};
 use lazuli_service::{ServiceOptions, Services};
 
 use super::support::{ACCOUNT, Request, now};
 
 pub struct World {
-    pub front: Front,
+    pub gateway: Gateway,
     /// Of the one snapshot of the blob.
     pub snapshot: String,
 }
@@ -48,7 +48,7 @@ pub fn services() -> Services {
     Services::new(Engine::memory(host), ServiceOptions::default())
 }
 
-pub async fn send(front: &Front, request: &Request, body: &str) -> Answer {
+pub async fn send(gateway: &Gateway, request: &Request, body: &str) -> Answer {
     let query = request.raw_query();
     let uri = if query.is_empty() { request.path.clone() } else { format!("{}?{query}", request.path) };
     let mut builder = http::Request::builder().method(request.method.as_str()).uri(uri);
@@ -58,7 +58,7 @@ pub async fn send(front: &Front, request: &Request, body: &str) -> Answer {
     }
     let body = Full::new(Bytes::from(body.to_owned()));
     let peer = request.peer.map(|peer| peer.parse().unwrap());
-    let response = front.serve(request.service, peer, request.secure, builder.body(body).unwrap()).await;
+    let response = gateway.serve(request.service, peer, request.secure, builder.body(body).unwrap()).await;
     let (parts, body) = response.into_parts();
     let headers = parts.headers.iter().map(|(name, value)| {
         (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
@@ -87,8 +87,8 @@ pub fn blob(method: Method, path: &str, query: &[(&str, &str)]) -> Request {
 impl World {
     /// A public container `things` with the blob `dir/thing`, one snapshot of it, and one block that no list names.
     pub async fn new(auth: Auth) -> Self {
-        let front = Front::new(services(), auth, FrontOptions::default());
-        let mut world = Self { front, snapshot: String::new() };
+        let gateway = Gateway::new(services(), auth);
+        let mut world = Self { gateway, snapshot: String::new() };
         let container = [("restype", "container")];
         let make = blob(Method::Put, "/things", &container).header("x-ms-blob-public-access", "container");
         world.done(make, "").await;
@@ -103,7 +103,7 @@ impl World {
     }
 
     pub async fn ask(&self, request: &Request, body: &str) -> Answer {
-        send(&self.front, request, body).await
+        send(&self.gateway, request, body).await
     }
 
     /// What the owner asks, which must go well.
@@ -124,6 +124,7 @@ impl World {
         let asked = [
             blob(Method::Get, thing, &[]),
             blob(Method::Get, thing, &[blocks, all]),
+            blob(Method::Get, thing, &[("comp", "tags")]),
             blob(Method::Get, thing, &[snapshot]),
             blob(Method::Get, "/things", &[container]),
             blob(Method::Get, "/things", &[container, ("comp", "acl")]),
@@ -146,8 +147,8 @@ impl World {
 pub struct Seen(Vec<Answer>);
 
 impl Seen {
-    /// The blob itself, with what is staged beside it.
+    /// The blob itself, with its tags and what is staged beside it.
     pub fn base(&self) -> &[Answer] {
-        &self.0[..2]
+        &self.0[..3]
     }
 }

@@ -8,15 +8,17 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use lazuli_engine::{Engine, Host};
 use lazuli_model::operation::Service;
+use lazuli_rest::Gateway;
 use lazuli_rest::auth::{Accounts, Auth, OAuth};
-use lazuli_rest::{Front, FrontOptions};
 use lazuli_service::{ServiceOptions, Services};
+
+use super::rows;
 
 pub const ACCOUNT: &str = "devstoreaccount1";
 const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 pub struct Client {
-    pub front: Front,
+    pub gateway: Gateway,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -162,23 +164,27 @@ impl Client {
     fn with(engine: Engine, options: ServiceOptions) -> Self {
         let services = Services::new(engine, options);
         let auth = Auth::new(Accounts::development(), OAuth::Off, [7; 32]);
-        Self { front: Front::new(services, auth, FrontOptions::default()) }
+        Self { gateway: Gateway::new(services, auth) }
     }
 
     pub async fn send(&self, mut request: Request) -> Answer {
-        request.finish(&self.front.services.wall_now().rfc1123());
+        request.finish(&self.gateway.services.wall_now().rfc1123());
         let mut builder = http::Request::builder().method(request.method.as_str()).uri(&request.uri);
         for (name, value) in &request.headers {
             builder = builder.header(name, value);
         }
         let body = Full::new(Bytes::from(request.body.clone()));
-        let response = self.front.serve(Service::Blob, None, false, builder.body(body).unwrap()).await;
-        let (parts, body) = response.into_parts();
+        let served = self.gateway.serve_named(Service::Blob, None, false, builder.body(body).unwrap()).await;
+        let (parts, body) = served.response.into_parts();
+        rows::check(served.operation, parts.status.as_u16(), &parts.headers);
         let body = body.collect().await.unwrap().to_bytes();
         let mut headers = BTreeMap::new();
         for (name, value) in &parts.headers {
             let before = headers.insert(name.as_str().to_owned(), value.to_str().unwrap().to_owned());
             assert!(before.is_none(), "{name} twice");
+        }
+        if !rows::says_length(served.operation, parts.status.as_u16()) {
+            assert_eq!(headers.insert("content-length".into(), "0".into()), None, "{}", served.operation);
         }
         check_common(&request, &mut headers, &body);
         Answer { status: parts.status.as_u16(), headers, body }

@@ -8,6 +8,7 @@
 pub mod client;
 mod lanes;
 mod pages;
+mod rows;
 mod tables;
 mod wire;
 
@@ -29,6 +30,8 @@ async fn conversations() {
         differences.extend(converse(&name, &text, &Client::new(), BTreeMap::new()).await);
     }
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+    rows::update_and_delete_a_message().await;
+    rows::assert_all_answered();
 }
 
 /// conditional.md section 1: from 2013-08-15 on a container's lease leaves its ETag alone.

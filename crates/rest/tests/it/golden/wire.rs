@@ -29,7 +29,7 @@ impl Connection {
             let service = service_fn(move |request| {
                 let server = Arc::clone(&server);
                 async move {
-                    let answer = server.front.serve(Service::Blob, None, false, request).await;
+                    let answer = server.gateway.serve(Service::Blob, None, false, request).await;
                     Ok::<_, std::convert::Infallible>(answer)
                 }
             });
@@ -44,7 +44,7 @@ impl Connection {
     /// The head of a request as bytes; its body is up to the test.
     fn head(&self, text: &str) -> String {
         let mut request = Request::parse(text);
-        request.finish(&self.client.front.services.wall_now().rfc1123());
+        request.finish(&self.client.gateway.services.wall_now().rfc1123());
         let headers: String =
             request.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         format!("{} {} HTTP/1.1\r\n{headers}\r\n", request.method, request.uri)
@@ -180,7 +180,7 @@ async fn a_body_must_say_how_long_it_is() {
     let mut request =
         Request::parse("PUT /devstoreaccount1/con1/b\nx-ms-blob-type: BlockBlob\ntransfer-encoding: chunked");
     request.headers.push(("content-length".into(), String::new()));
-    request.finish(&connection.client.front.services.wall_now().rfc1123());
+    request.finish(&connection.client.gateway.services.wall_now().rfc1123());
     request.headers.retain(|(name, _)| name != "content-length");
     let headers: String =
         request.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();

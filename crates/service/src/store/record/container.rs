@@ -8,6 +8,7 @@ use lazuli_model::metadata::Metadata;
 use lazuli_model::time::Timestamp;
 
 use super::{Record, stored};
+use crate::blob::Stamped;
 use crate::key::Generation;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,10 @@ impl Record for ContainerRecord {
 }
 
 impl ContainerRecord {
+    pub fn stamped(&self) -> Stamped {
+        Stamped { etag: self.etag, last_modified: self.last_modified }
+    }
+
     /// A change of the container itself: a new ETag, later than every one before.
     pub fn touch(&mut self, now: Timestamp) {
         self.etag = ETag(now.0.max(self.etag.0 + 1));

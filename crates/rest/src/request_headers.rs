@@ -10,7 +10,7 @@ use crate::headers;
 /// A header map that knows at a glance what it does not hold. The map itself is not given out to be changed: the
 /// glance would go stale.
 #[derive(Clone, Debug, Default)]
-pub struct Sent {
+pub struct RequestHeaders {
     map: HeaderMap,
     /// A bit for each name that is there; several names may share one.
     marks: u64,
@@ -19,7 +19,7 @@ pub struct Sent {
 /// Up to so many headers, comparing a name with each is cheaper than hashing it.
 const FEW: usize = 24;
 
-impl Sent {
+impl RequestHeaders {
     /// The first value of a header; names without regard to case.
     pub fn find(&self, name: &str) -> Option<&HeaderValue> {
         if self.marks & mark(name) == 0 {
@@ -87,14 +87,14 @@ fn mark(name: &str) -> u64 {
     1 << ((name.len() * 37 + middle * 11 + last * 3) % 64)
 }
 
-impl From<HeaderMap> for Sent {
+impl From<HeaderMap> for RequestHeaders {
     fn from(map: HeaderMap) -> Self {
         let marks = map.keys().fold(0, |marks, name| marks | mark(name.as_str()));
         Self { map, marks }
     }
 }
 
-impl Deref for Sent {
+impl Deref for RequestHeaders {
     type Target = HeaderMap;
 
     fn deref(&self) -> &HeaderMap {
@@ -106,7 +106,7 @@ impl Deref for Sent {
 mod tests {
     use super::*;
 
-    fn sent(names: &[&'static str]) -> Sent {
+    fn sent(names: &[&'static str]) -> RequestHeaders {
         let mut map = HeaderMap::new();
         for name in names {
             map.append(HeaderName::from_static(name), HeaderValue::from_static("first"));

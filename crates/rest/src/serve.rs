@@ -8,10 +8,10 @@ use futures_util::FutureExt;
 use http::Response;
 use lazuli_model::access::ContainerAccess;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::{self, Method, Op, Row, Service};
+use lazuli_model::operation::{self, Method, Row, Service};
 use lazuli_model::version::ApiVersion;
 use lazuli_service::shared::service_properties::get_service_properties;
-use lazuli_service::{Context, Fault, Services};
+use lazuli_service::{Context, Services};
 use tracing::Instrument;
 
 use crate::auth::Auth;
@@ -24,10 +24,6 @@ use crate::reply::Reply;
 use crate::response_body::ResponseBody;
 use crate::{address, cors, headers, operations, request_body, table};
 
-/// There is nothing to choose yet.
-#[derive(Clone, Default)]
-pub struct FrontOptions {}
-
 /// An answer, and what logs and metrics say about its request.
 pub struct Served {
     pub response: Response<ResponseBody>,
@@ -38,14 +34,14 @@ pub struct Served {
 }
 
 /// What listeners hand their requests to.
-pub struct Front {
+pub struct Gateway {
     pub services: Services,
     pub auth: Arc<Auth>,
     date: HttpDate,
 }
 
-impl Front {
-    pub fn new(services: Services, auth: Auth, FrontOptions {}: FrontOptions) -> Self {
+impl Gateway {
+    pub fn new(services: Services, auth: Auth) -> Self {
         Self { services, auth: Arc::new(auth), date: HttpDate::default() }
     }
 
@@ -185,10 +181,9 @@ impl Front {
     async fn count(&self, mut reply: Reply, row: &Row) -> Result<Reply, Failure> {
         let ResponseBody::Full(Some(bytes)) = &mut reply.body else { return Ok(reply) };
         let (bytes, outgoing) = (std::mem::take(bytes), self.services.outgoing());
-        let only_reads = row.route.methods.contains(&Method::Get) && row.op != Op::GetMessages;
-        reply.body = ResponseBody::full(match only_reads {
-            true => outgoing.count(bytes, reply.share.take()).await?,
-            false => outgoing.count_done(bytes, reply.share.take()),
+        reply.body = ResponseBody::full(match row.op.writes() {
+            true => outgoing.count_done(bytes, reply.share.take()),
+            false => outgoing.count(bytes, reply.share.take()).await?,
         });
         Ok(reply)
     }
@@ -207,24 +202,19 @@ impl Front {
         Ok(match target.service {
             Service::Blob => {
                 let found = lazuli_service::blob::container_access(services, account, name);
-                found.await.map_err(unwrap)?
+                found.await?
             }
             Service::Queue => {
                 let found = lazuli_service::queue::queue_access(services, account, name);
-                found.await.map_err(unwrap)?
+                found.await?
             }
             Service::Table => {
                 let found = lazuli_service::table::table_access(services, account, name);
-                found.await.map_err(unwrap)?
+                found.await?
             }
             Service::File | Service::Dfs => None,
         })
     }
-}
-
-/// A fault of the service in the words of the wire.
-pub(crate) fn unwrap(Fault(failure): Fault) -> Failure {
-    failure
 }
 
 fn find_row(head: &Head) -> Result<&'static Row, Failure> {

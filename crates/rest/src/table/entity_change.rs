@@ -9,7 +9,6 @@ use lazuli_service::table::{EntityChange, check_key_length};
 
 use super::address::{self, Keys};
 use super::read_entity::{self, SentEntity};
-use crate::front::unwrap;
 use crate::head::Head;
 use crate::headers;
 
@@ -61,7 +60,7 @@ pub async fn read(
 
 /// A large document is read by a worker: reading it takes as long as a hundred small requests.
 async fn entity(services: &Services, document: Bytes) -> Result<SentEntity, Failure> {
-    services.compute(document.len(), move || read_entity::read(&document)).await.map_err(unwrap)?
+    services.compute(document.len(), move || read_entity::read(&document)).await?
 }
 
 /// Before anything is compared with them, or looked up by them.
