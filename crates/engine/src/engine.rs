@@ -166,9 +166,24 @@ impl Engine {
         self.inner.core.clock.wall()
     }
 
+    /// The engine's clock without what tests moved it by: what is measured by this does not jump.
+    pub fn steady_now(&self) -> Ticks {
+        self.inner.core.clock.steady()
+    }
+
     /// Moves both clocks forward, for tests.
     pub fn advance_clock(&self, by: Duration) {
         self.inner.core.clock.advance(by);
+    }
+
+    /// Moves both clocks to so far from where they would be, unless they are farther.
+    pub fn move_clock_to(&self, offset: Ticks) {
+        self.inner.core.clock.move_to(offset);
+    }
+
+    /// The same for what earlier runs were moved by, before anything is measured by these clocks.
+    pub fn resume_clock(&self, offset: Ticks) {
+        self.inner.core.clock.resume(offset);
     }
 
     pub fn extents(&self) -> &Extents {

@@ -1,6 +1,6 @@
 //! Get Queue Metadata and Get Queue ACL.
 
-use super::{open, stored};
+use super::stored;
 use crate::fault::Answer;
 use crate::record::container::StoredPolicy;
 use crate::{Context, Services};
@@ -19,10 +19,9 @@ pub struct QueueMetadata {
 
 impl GetQueueMetadata {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<QueueMetadata> {
-        let opened = open(services, context, &self.queue).await?;
         let reader = services.engine().reader().await?;
         let queue = stored::queue(&reader, &context.account, &self.queue).await?;
-        let message_count = opened.get()?.count(services.now());
+        let message_count = services.hands().open(queue.messages).count(&reader).await?;
         Ok(QueueMetadata { metadata: queue.metadata, message_count })
     }
 }

@@ -25,7 +25,7 @@ pub use clear_messages::ClearMessages;
 pub use create_queue::{CreateQueue, QueueCreated};
 pub use delete_message::DeleteMessage;
 pub use delete_queue::DeleteQueue;
-pub use expiry::walk as delete_expired;
+pub use expiry::delete_all as delete_expired;
 pub use get_messages::GetMessages;
 pub use get_queue_metadata::{GetQueueAcl, GetQueueMetadata, QueueMetadata};
 pub use hand::Hands;
@@ -36,7 +36,9 @@ pub use set_queue_acl::SetQueueAcl;
 pub use set_queue_metadata::SetQueueMetadata;
 pub use update_message::UpdateMessage;
 
-use hand::Opened;
+use std::sync::Arc;
+
+use hand::Hand;
 use lazuli_model::admission::queue::PopReceipt;
 use lazuli_model::time::Timestamp;
 use to_the_end::to_the_end;
@@ -75,10 +77,10 @@ impl Delivered {
 }
 
 /// The hand of a queue as it is now.
-async fn open(services: &Services, context: &Context, queue: &str) -> Answer<Opened> {
+async fn open(services: &Services, context: &Context, queue: &str) -> Answer<Arc<Hand>> {
     let reader = services.engine().reader().await?;
     let fields = stored::queue(&reader, &context.account, queue).await?;
-    services.hands().open(services, fields.messages).await
+    Ok(services.hands().open(fields.messages))
 }
 
 /// How a change that was begun on one hand ends.

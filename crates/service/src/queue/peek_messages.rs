@@ -12,8 +12,7 @@ pub struct PeekMessages {
 
 impl PeekMessages {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Vec<Delivered>> {
-        let opened = open(services, context, &self.queue).await?;
-        let hand = opened.get()?;
+        let hand = &*open(services, context, &self.queue).await?;
         loop {
             let slots = hand.first(services, self.count).await?;
             let reader = services.engine().reader().await?;

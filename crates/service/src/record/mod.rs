@@ -10,6 +10,8 @@ pub mod existing;
 pub mod lease;
 pub mod properties;
 pub mod queue;
+pub mod server;
+pub mod settings;
 pub mod table;
 
 use bytes::Bytes;

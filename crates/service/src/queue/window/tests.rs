@@ -12,7 +12,7 @@ fn lent(window: &mut Window, now: u64, count: usize) -> Vec<u64> {
 }
 
 fn filled(slots: &[u64], frontier: u64) -> Window {
-    let mut window = Window::new(Slot::FIRST);
+    let mut window = Window::default();
     window.begin_scan(Slot::at(frontier));
     window.end_scan(slots.iter().map(|&visible| (slot(visible), NEVER)), Slot::at(frontier));
     window
@@ -37,7 +37,7 @@ fn what_is_not_yet_visible_stays() {
 
 #[test]
 fn the_expired_are_neither_lent_nor_shown() {
-    let mut window = Window::new(Slot::FIRST);
+    let mut window = Window::default();
     window.begin_scan(Slot::at(10));
     window.end_scan([(slot(1), 7), (slot(2), NEVER)], Slot::at(10));
     assert_eq!(window.first(7, 9), [slot(2)]);
@@ -51,7 +51,7 @@ fn behind_the_frontier_the_next_scan_will_see() {
     let mut window = filled(&[], 10);
     window.appeared(slot(12), NEVER);
     assert!(window.first(20, 9).is_empty());
-    assert_eq!(window.begin_scan(Slot::at(20)), Slot::at(10));
+    assert_eq!(window.frontier(), Slot::at(10));
 }
 
 #[test]
@@ -83,5 +83,35 @@ fn the_frontier_never_goes_back() {
     let mut window = filled(&[], 10);
     window.begin_scan(Slot::at(20));
     window.end_scan([], Slot::at(5));
-    assert_eq!(window.begin_scan(Slot::at(20)), Slot::at(10));
+    assert_eq!(window.frontier(), Slot::at(10));
+}
+
+/// Its Get gives it back or settles it.
+#[test]
+fn what_is_lent_is_not_found_again() {
+    let mut window = filled(&[1, 2], 10);
+    assert_eq!(lent(&mut window, 10, 2), [1, 2]);
+    window.begin_scan(Slot::at(10));
+    window.end_scan([(slot(1), NEVER), (slot(2), NEVER), (slot(3), NEVER)], Slot::at(10));
+    assert_eq!(lent(&mut window, 10, 9), [3]);
+    window.settle([slot(1)]);
+    window.give_back([(slot(2), NEVER)]);
+    window.begin_scan(Slot::at(10));
+    window.end_scan([(slot(1), NEVER)], Slot::at(10));
+    assert_eq!(
+        lent(&mut window, 10, 9),
+        [1, 2],
+        "a hint that is out of date, and the one that was given back"
+    );
+}
+
+/// What was put after the snapshot may be visible from a little before it.
+#[test]
+fn the_floor_is_the_first_message_or_a_margin_before_the_snapshot() {
+    let mut window = Window::default();
+    assert_eq!(window.floor(60), Slot::FIRST);
+    window.raise_floor(slot(100), 1_000);
+    assert_eq!(window.floor(60), slot(100), "older messages than that are there");
+    window.raise_floor(Slot::at(1_001), 1_000);
+    assert_eq!(window.floor(60), Slot::at(940));
 }

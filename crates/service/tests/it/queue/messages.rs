@@ -147,7 +147,7 @@ async fn visibility_may_go_beyond_the_expiry_on_get() {
 async fn a_reopened_queue_goes_on_where_it_stood() {
     let dir = tempfile::tempdir().expect("dir");
     let open = || Engine::open(dir.path(), lazuli_engine::Options::default(), Host::real()).expect("open");
-    let bench = Bench::over(open());
+    let bench = Bench::over(open()).await;
     bench.create(&[]).await.expect("queue");
     for text in ["a", "b", "c", "d"] {
         bench.put(text).await;
@@ -156,8 +156,8 @@ async fn a_reopened_queue_goes_on_where_it_stood() {
     bench.delete(gone.id, gone.receipt).await.expect("deleted");
     let held = bench.get(1).await.remove(0);
     bench.services.engine().close().await.expect("closed");
-    drop(bench);
-    let bench = Bench::over(open());
+    bench.services.end().await;
+    let bench = Bench::over(open()).await;
     assert_eq!(bench.count().await, 3);
     assert_eq!(bench.peek(32).await.iter().map(|message| &message.text).collect::<Vec<_>>(), ["c", "d"]);
     bench.delete(held.id, held.receipt).await.expect("the receipt outlives the process");
