@@ -14,6 +14,7 @@ use tokio::sync::Mutex as FairMutex;
 use crate::Services;
 use crate::fault::{Answer, Fault};
 use crate::key::{self, Incarnation};
+use crate::queue::Share;
 use crate::record::Record;
 use crate::record::server::ServerRow;
 
@@ -39,6 +40,7 @@ pub(crate) struct Membership {
     /// One heartbeat at a time.
     beating: FairMutex<Beating>,
     accounts: AtomicU64,
+    share: Mutex<Option<Share>>,
 }
 
 #[derive(Default)]
@@ -52,13 +54,23 @@ struct Beating {
 impl Default for Membership {
     fn default() -> Self {
         let incarnation = Mutex::new(Incarnation::fresh());
-        Self { incarnation, beating: FairMutex::default(), accounts: AtomicU64::new(0) }
+        Self {
+            incarnation,
+            beating: FairMutex::default(),
+            accounts: AtomicU64::new(0),
+            share: Mutex::default(),
+        }
     }
 }
 
 impl Membership {
     pub fn incarnation(&self) -> Incarnation {
         *self.incarnation.lock()
+    }
+
+    /// Which messages of a queue this server tries to get first, while others do the same. `None` when it is alone.
+    pub fn share(&self) -> Option<Share> {
+        *self.share.lock()
     }
 }
 
@@ -117,8 +129,19 @@ impl Services {
         if written {
             *beating = Beating { joined: true, published: true };
             self.readers().beat(sent);
+            self.take_place().await?;
         }
         Ok(written)
+    }
+
+    /// Finds this server's place among all.
+    async fn take_place(&self) -> Answer<()> {
+        let me = self.membership().incarnation();
+        let servers = list(&self.engine().reader().await?).await?;
+        let mine = servers.iter().position(|(server, _)| *server == me);
+        let share = mine.map(|mine| Share { mine: mine as u64, of: servers.len() as u64 });
+        *self.membership().share.lock() = share;
+        Ok(())
     }
 
     /// Beats until the engine stops. To be spawned once for a server that has joined.

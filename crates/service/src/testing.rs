@@ -67,10 +67,14 @@ impl Servers {
         upkeep::sweep(self).await.expect("swept")
     }
 
-    /// Until nothing is left to do.
+    /// Until nothing is left to do. All have their turn: one of them may have the job still.
     pub async fn sweep(&self) {
         for _ in 0..1_000 {
-            if self.sweep_once().await == 0 {
+            let mut found = 0;
+            for server in self.all() {
+                found += upkeep::sweep(server).await.expect("swept");
+            }
+            if found == 0 {
                 return;
             }
         }

@@ -68,6 +68,9 @@ impl GetMessages {
             }
             Done::Done(got) => {
                 claim.settle();
+                if got.some_missing {
+                    hand.doubt(services);
+                }
                 for (record, message) in got.messages {
                     hand.appeared(record.slot(), record.fields.expires);
                     delivered.push(message);

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use lazuli_engine::{Key, KeyRange, Reader, Scan};
@@ -34,6 +34,8 @@ const LOOK_FOR_IDLE: Duration = Duration::from_secs(10);
 const MARGIN: Duration = Duration::from_secs(60);
 /// What other servers put below the frontier is found after so long also when there are always messages above it.
 const REVIEW: Duration = Duration::from_secs(1);
+/// For so long after other servers got what was ready here, each server tries its share of the messages first.
+const CONTENDED: Duration = Duration::from_secs(1);
 /// When there are no other servers, the window knows of every message. It is made sure of now and then.
 const REVIEW_ALONE: Duration = Duration::from_secs(30);
 
@@ -87,6 +89,10 @@ pub struct Hand {
     /// How many passes from the floor have begun.
     passes: AtomicU64,
     last_receipt: AtomicU64,
+    /// When other servers last got what was ready here.
+    contended: Mutex<Option<Instant>>,
+    /// The next scan starts from the floor.
+    doubted: AtomicBool,
 }
 
 /// What the scans have come to.
@@ -115,6 +121,8 @@ impl Hand {
             scanner: FairMutex::default(),
             passes: AtomicU64::new(0),
             last_receipt: AtomicU64::new(0),
+            contended: Mutex::default(),
+            doubted: AtomicBool::new(false),
         }
     }
 
@@ -149,7 +157,9 @@ impl Hand {
 
     fn lend_ready(&self, services: &Services, count: usize) -> Vec<(Slot, u64)> {
         let now = services.now();
-        let Lent { slots, expired } = self.window.lock().lend(now.0, count);
+        let is_contended = self.contended.lock().is_some_and(|at| at.elapsed() < CONTENDED);
+        let share = if is_contended { services.membership().share() } else { None };
+        let Lent { slots, expired } = self.window.lock().lend(now.0, count, share);
         expiry::delete(services, self.messages, expired);
         slots
     }
@@ -172,6 +182,15 @@ impl Hand {
         self.window.lock().vanished(slot);
     }
 
+    /// Some of what was claimed was no longer there. When other servers may have got it, so may they have the rest.
+    pub fn doubt(&self, services: &Services) {
+        if services.members() == Members::Several {
+            *self.contended.lock() = Some(Instant::now());
+            self.doubted.store(true, Ordering::Relaxed);
+            self.window.lock().forget();
+        }
+    }
+
     pub async fn count(&self, reader: &Reader) -> Answer<u64> {
         self.count.of(reader, self.messages).await
     }
@@ -190,7 +209,8 @@ impl Hand {
         }
         let alone = services.members() == Members::Alone;
         let review = if alone { REVIEW_ALONE } else { REVIEW };
-        if scanned.reviewed.is_some_and(|reviewed| reviewed.elapsed() < review) {
+        let is_doubted = self.doubted.swap(false, Ordering::Relaxed);
+        if !is_doubted && scanned.reviewed.is_some_and(|reviewed| reviewed.elapsed() < review) {
             let to_the_end = self.pass(services, Start::Frontier, wanted).await?;
             let is_ready = self.has_ready(services, wanted);
             if is_ready || (alone && to_the_end) {

@@ -35,6 +35,7 @@ pub use put_message::PutMessage;
 pub use set_queue_acl::SetQueueAcl;
 pub use set_queue_metadata::SetQueueMetadata;
 pub use update_message::UpdateMessage;
+pub(crate) use window::Share;
 
 use std::sync::Arc;
 

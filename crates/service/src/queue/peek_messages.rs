@@ -4,6 +4,9 @@ use super::{Delivered, open, stored};
 use crate::fault::Answer;
 use crate::{Context, Services, store};
 
+/// One Peek reads up to so often: consumers may get before it what it was about to show.
+const READS: usize = 64;
+
 #[derive(Clone, Debug)]
 pub struct PeekMessages {
     pub queue: String,
@@ -13,11 +16,12 @@ pub struct PeekMessages {
 impl PeekMessages {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Vec<Delivered>> {
         let hand = &*open(services, context, &self.queue).await?;
-        loop {
+        let mut messages = Vec::new();
+        for _ in 0..READS {
             let slots = hand.first(services, self.count).await?;
             let reader = services.engine().reader().await?;
             let now = store::now(&reader);
-            let mut messages = Vec::with_capacity(slots.len());
+            messages = Vec::with_capacity(slots.len());
             let mut some_missing = false;
             for slot in &slots {
                 let found = stored::find_message(&reader, hand.messages(), slot.id).await?;
@@ -33,8 +37,10 @@ impl PeekMessages {
                 }
             }
             if messages.len() >= self.count || !some_missing {
-                return Ok(messages);
+                break;
             }
+            hand.doubt(services);
         }
+        Ok(messages)
     }
 }

@@ -45,8 +45,17 @@ impl Default for Window {
 
 impl Window {
     /// Takes up to `count` messages that are visible. No other Get of this process gets them until they are returned.
-    pub fn lend(&mut self, now: u64, count: usize) -> Lent {
+    pub fn lend(&mut self, now: u64, count: usize, share: Option<Share>) -> Lent {
         let mut lent = Lent::default();
+        if let Some(share) = share {
+            let visible = self.ready.range(..Slot::at(now.saturating_add(1)));
+            let mine = visible.filter(|(slot, expires)| **expires > now && share.has(slot)).take(count);
+            lent.slots = mine.map(|(slot, expires)| (*slot, *expires)).collect();
+            for (slot, _) in &lent.slots {
+                self.ready.remove(slot);
+                self.lent.insert(*slot);
+            }
+        }
         while lent.slots.len() < count {
             let Some(entry) = self.ready.first_entry() else { break };
             if entry.key().visible > now {
@@ -96,6 +105,11 @@ impl Window {
         self.ready.remove(slot);
     }
 
+    /// Other servers got what was ready here. To be followed by a scan from the floor.
+    pub fn forget(&mut self) {
+        self.ready.clear();
+    }
+
     /// Everything that this process knows of and has not scanned is not before it.
     pub fn frontier(&self) -> Slot {
         self.frontier
@@ -123,6 +137,21 @@ impl Window {
     /// A scan from the floor found nothing before this slot, at a snapshot of this moment.
     pub fn raise_floor(&mut self, first: Slot, at: u64) {
         self.floor = Floor { first, at };
+    }
+}
+
+/// Which messages a server tries to get first when others get from the same queue. They agree or not: the commit decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// This server's place among all.
+    pub mine: u64,
+    pub of: u64,
+}
+
+impl Share {
+    fn has(&self, slot: &Slot) -> bool {
+        // The last bytes of an id are random.
+        slot.id as u64 % self.of.max(1) == self.mine
     }
 }
 

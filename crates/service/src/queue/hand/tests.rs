@@ -12,10 +12,10 @@ fn a_message_that_appears_in_a_scan_is_not_lent_twice_to_one_get() {
     window.end_scan([], slot(10));
     window.begin_scan(slot(100));
     window.appeared(slot(5), NEVER);
-    let mut lent = window.lend(50, 32).slots;
+    let mut lent = window.lend(50, 32, None).slots;
     // Its snapshot was taken after the message was put, and before it was got.
     window.end_scan([(slot(5), NEVER), (slot(6), NEVER)], slot(100));
-    lent.extend(window.lend(50, 31).slots);
+    lent.extend(window.lend(50, 31, None).slots);
     assert_eq!(lent, [(slot(5), NEVER), (slot(6), NEVER)]);
 }
 

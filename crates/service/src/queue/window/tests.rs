@@ -1,4 +1,4 @@
-use super::Window;
+use super::{Share, Window};
 use crate::record::queue::Slot;
 
 const NEVER: u64 = u64::MAX;
@@ -8,7 +8,7 @@ fn slot(visible: u64) -> Slot {
 }
 
 fn lent(window: &mut Window, now: u64, count: usize) -> Vec<u64> {
-    window.lend(now, count).slots.into_iter().map(|(slot, _)| slot.visible).collect()
+    window.lend(now, count, None).slots.into_iter().map(|(slot, _)| slot.visible).collect()
 }
 
 fn filled(slots: &[u64], frontier: u64) -> Window {
@@ -41,7 +41,7 @@ fn the_expired_are_neither_lent_nor_shown() {
     window.begin_scan(Slot::at(10));
     window.end_scan([(slot(1), 7), (slot(2), NEVER)], Slot::at(10));
     assert_eq!(window.first(7, 9), [slot(2)]);
-    let lent = window.lend(7, 9);
+    let lent = window.lend(7, 9, None);
     assert_eq!(lent.expired, [slot(1)]);
     assert_eq!(lent.slots, [(slot(2), NEVER)]);
 }
@@ -114,4 +114,15 @@ fn the_floor_is_the_first_message_or_a_margin_before_the_snapshot() {
     assert_eq!(window.floor(60), slot(100), "older messages than that are there");
     window.raise_floor(Slot::at(1_001), 1_000);
     assert_eq!(window.floor(60), Slot::at(940));
+}
+
+/// Two servers that get from one queue begin with different messages, and leave none.
+#[test]
+fn a_share_is_lent_first_and_the_rest_behind_it() {
+    let mut window = filled(&[1, 2, 3, 4, 5], 10);
+    let share = Some(Share { mine: 0, of: 2 });
+    let slots = |lent: super::Lent| lent.slots.iter().map(|(slot, _)| slot.visible).collect::<Vec<_>>();
+    assert_eq!(slots(window.lend(10, 1, share)), [2]);
+    assert_eq!(slots(window.lend(3, 3, share)), [1, 3]);
+    assert_eq!(slots(window.lend(10, 9, share)), [4, 5]);
 }
