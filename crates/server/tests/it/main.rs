@@ -8,6 +8,6 @@ mod lifecycle;
 mod logs;
 mod malformed;
 mod process;
-mod secret;
+mod several;
 mod tls;
 mod tls_v1;

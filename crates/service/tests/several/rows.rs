@@ -99,9 +99,7 @@ async fn a_message_that_another_server_put_is_seen() {
 /// One that lies below where this server looks is got also when there is always another above it.
 #[tokio::test]
 async fn a_message_that_another_server_put_is_not_passed_for_ever() {
-    let engine = Engine::memory(Host::real());
-    let bench = Queue::over(engine).await;
-    bench.create(&[]).await.unwrap();
+    let bench = Queue::new().await;
     let [first, second, _] = bench.services.all() else { panic!("three") };
     let get = async |server: &Services| {
         let input = GetMessages { queue: "q".into(), count: 1, visibility_timeout: 3_600 };
@@ -112,6 +110,7 @@ async fn a_message_that_another_server_put_is_not_passed_for_ever() {
     put("other").execute(second, &bench.context).await.unwrap();
     let wait = async {
         loop {
+            first.engine().advance_clock(Duration::from_millis(1));
             put("own").execute(first, &bench.context).await.unwrap();
             if get(first).await == "other" {
                 return;
