@@ -21,7 +21,8 @@ impl GetQueueMetadata {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<QueueMetadata> {
         let reader = services.engine().reader().await?;
         let queue = stored::queue(&reader, &context.account, &self.queue).await?;
-        let message_count = services.hands().open(queue.messages).count(&reader).await?;
+        drop(reader);
+        let message_count = services.hands().open(queue.messages).count(services).await?;
         Ok(QueueMetadata { metadata: queue.metadata, message_count })
     }
 }

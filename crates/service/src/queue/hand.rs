@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use lazuli_engine::{Key, KeyRange, Reader, Scan};
+use lazuli_engine::{Key, KeyRange, Scan};
 use lazuli_model::time::Timestamp;
 use parking_lot::Mutex;
 use tokio::sync::Mutex as FairMutex;
@@ -191,8 +191,8 @@ impl Hand {
         }
     }
 
-    pub async fn count(&self, reader: &Reader) -> Answer<u64> {
-        self.count.of(reader, self.messages).await
+    pub async fn count(&self, services: &Services) -> Answer<u64> {
+        self.count.of(services, self.messages).await
     }
 
     /// Makes `wanted` messages ready; false when there are fewer. That is known of a pass from the floor that began after

@@ -96,7 +96,9 @@ impl Window {
     /// A message stands at this slot. To be told after the commit: before it, a borrower would find nothing
     /// there and throw the hint away.
     pub fn appeared(&mut self, slot: Slot, expires: u64) {
-        if slot < self.frontier || self.scanning.is_some_and(|end| slot < end) {
+        let is_scanned = slot < self.frontier || self.scanning.is_some_and(|end| slot < end);
+        // A scan may have found it before this was told, and a Get may have borrowed it.
+        if is_scanned && !self.lent.contains(&slot) {
             self.ready.insert(slot, expires);
         }
     }

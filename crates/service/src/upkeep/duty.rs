@@ -163,3 +163,57 @@ fn lost() -> Fault {
 fn ticks(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos() / 100).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use lazuli_engine::host::Clock;
+    use lazuli_engine::{Engine, Host};
+
+    use super::*;
+    use crate::ServiceOptions;
+
+    async fn write(work: &Work, key: &'static str) -> Answer<()> {
+        let write = |_| async move {
+            let mut plan = Plan::new(());
+            plan.put(key, "");
+            Ok(plan)
+        };
+        work.run(write).await
+    }
+
+    /// A sweeper that stalled between its decision and its commit, or between two commits, commits nothing any more.
+    #[tokio::test]
+    async fn a_commit_of_a_job_that_was_lost_is_refused() {
+        let host = Host::test();
+        let Clock::Manual(clock) = host.clock.clone() else { panic!("a test's clock") };
+        let engine = Engine::memory(host);
+        let options = ServiceOptions { members: Members::Several, ..ServiceOptions::default() };
+        let [first, second] = [(); 2].map(|()| Services::new(engine.clone(), options.clone()));
+        for server in [&first, &second] {
+            server.join().await.expect("joined");
+        }
+        let slow = Work::take(&first).await.expect("read").expect("free");
+        write(&slow, "a").await.expect("its turn");
+        assert!(Work::take(&second).await.expect("read").is_none());
+        clock.advance(HELD);
+        // Late, and nobody else has come.
+        write(&slow, "b").await.expect("its turn");
+        let (slow, second) = (&slow, &second);
+        let stalled = slow.run(|_| async move {
+            // Others do it meanwhile.
+            if let Some(quick) = Work::take(second).await? {
+                write(&quick, "c").await?;
+            }
+            let mut plan = Plan::new(());
+            plan.put("d", "");
+            Ok(plan)
+        });
+        stalled.await.expect_err("no longer its turn");
+        assert!(slow.is_lost());
+        write(slow, "e").await.expect_err("no longer its turn");
+        let reader = engine.reader().await.expect("open");
+        for (key, is_there) in [("a", true), ("b", true), ("c", true), ("d", false), ("e", false)] {
+            assert_eq!(reader.peek(key).await.expect("read").is_some(), is_there, "{key}");
+        }
+    }
+}

@@ -101,7 +101,10 @@ async fn next_segments(
 pub async fn absorb(work: &Work, item: &Item) -> Answer<()> {
     let reader = work.engine().reader().await?;
     if let Some(child) = only_child(&reader, item.id).await? {
+        // It may take many commits; no snapshot is held meanwhile.
+        drop(reader);
         stages::adopt(work, item.id).await?;
+        let reader = work.engine().reader().await?;
         let mut kept = manifest::block_ids(&reader, child).await?;
         if let Some(grandparent) = parent(&reader, item.id).await? {
             kept.extend(manifest::block_ids(&reader, grandparent.id).await?);

@@ -126,3 +126,14 @@ fn a_share_is_lent_first_and_the_rest_behind_it() {
     assert_eq!(slots(window.lend(3, 3, share)), [1, 3]);
     assert_eq!(slots(window.lend(10, 9, share)), [4, 5]);
 }
+
+/// Found over HTTP: one Get had a message twice, which a scan found between its commit and the word of it.
+#[test]
+fn what_is_lent_does_not_appear_again() {
+    let mut window = filled(&[5], 10);
+    assert_eq!(lent(&mut window, 10, 9), [5]);
+    window.appeared(slot(5), NEVER);
+    assert!(lent(&mut window, 10, 9).is_empty());
+    window.give_back([(slot(5), NEVER)]);
+    assert_eq!(lent(&mut window, 10, 9), [5]);
+}
