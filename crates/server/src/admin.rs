@@ -52,7 +52,7 @@ impl Admin {
         let read = matches!(*request.method(), Method::GET | Method::HEAD);
         match request.uri().path() {
             "/healthz" if read => self.health(),
-            "/readyz" if read => self.readiness().await,
+            "/readyz" if read => self.readiness(),
             "/metrics" if read => match self.authorized(&request) {
                 true => answer(
                     StatusCode::OK,
@@ -80,7 +80,7 @@ impl Admin {
         }
     }
 
-    async fn readiness(&self) -> Answer {
+    fn readiness(&self) -> Answer {
         if self.services.engine().is_stopped().is_some() {
             return self.health();
         }
@@ -94,7 +94,8 @@ impl Admin {
         if self.well_known_key_exposed {
             text.push_str("warning: the well-known key is served beyond loopback\n");
         }
-        if let Ok(others @ 1..) = self.services.servers_with_other_accounts().await {
+        let others = self.services.servers_with_other_accounts();
+        if others > 0 {
             text.push_str(&format!("warning: {others} other servers know other accounts or keys\n"));
         }
         plain(StatusCode::OK, text)

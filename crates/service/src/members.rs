@@ -4,7 +4,7 @@
 //!
 //! One server alone writes no rows: all other incarnations are dead.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use lazuli_engine::{Engine, Plan, Reader, Scan};
@@ -41,6 +41,8 @@ pub(crate) struct Membership {
     beating: FairMutex<Beating>,
     accounts: AtomicU64,
     share: Mutex<Option<Share>>,
+    /// Servers with other accounts.
+    differing: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -59,6 +61,7 @@ impl Default for Membership {
             beating: FairMutex::default(),
             accounts: AtomicU64::new(0),
             share: Mutex::default(),
+            differing: AtomicUsize::new(0),
         }
     }
 }
@@ -129,18 +132,25 @@ impl Services {
         if written {
             *beating = Beating { joined: true, published: true };
             self.readers().beat(sent);
-            self.take_place().await?;
+            if let Err(fault) = self.look_around().await {
+                tracing::warn!(cause = ?fault.0.cause, "the other servers are not known");
+            }
         }
         Ok(written)
     }
 
-    /// Finds this server's place among all.
-    async fn take_place(&self) -> Answer<()> {
-        let me = self.membership().incarnation();
+    /// Finds this server's place among all, and who knows other accounts.
+    async fn look_around(&self) -> Answer<()> {
+        let membership = self.membership();
+        let (me, accounts) = (membership.incarnation(), membership.accounts.load(Ordering::Relaxed));
         let servers = list(&self.engine().reader().await?).await?;
         let mine = servers.iter().position(|(server, _)| *server == me);
         let share = mine.map(|mine| Share { mine: mine as u64, of: servers.len() as u64 });
-        *self.membership().share.lock() = share;
+        *membership.share.lock() = share;
+        let differing = servers.iter().filter(|(_, row)| row.accounts != accounts).count();
+        if membership.differing.swap(differing, Ordering::Relaxed) != differing && differing > 0 {
+            tracing::warn!(differing, "other servers know other accounts or keys");
+        }
         Ok(())
     }
 
@@ -185,14 +195,9 @@ impl Services {
         self.membership().accounts.store(digest, Ordering::Relaxed);
     }
 
-    /// How many other servers know other accounts than this one.
-    pub async fn servers_with_other_accounts(&self) -> Answer<usize> {
-        if self.members() == Members::Alone {
-            return Ok(0);
-        }
-        let mine = self.membership().accounts.load(Ordering::Relaxed);
-        let servers = list(&self.engine().reader().await?).await?;
-        Ok(servers.iter().filter(|(_, row)| row.accounts != mine).count())
+    /// How many other servers knew other accounts than this one at its last heartbeat.
+    pub fn servers_with_other_accounts(&self) -> usize {
+        self.membership().differing.load(Ordering::Relaxed)
     }
 }
 

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use lazuli_engine::host::{Clock, ManualClock};
 use lazuli_engine::{Engine, Host, KeyRange, Plan, Scan};
 use lazuli_model::version::ApiVersion;
+use lazuli_service::blob::BlockSource;
 use lazuli_service::key::{self, ContentId, Incarnation};
 use lazuli_service::record::Record;
 use lazuli_service::record::server::{Intent, JobRow};
@@ -28,6 +30,35 @@ async fn server(engine: &Engine) -> Services {
     let server = Services::new(engine.clone(), options);
     server.join().await.unwrap();
     server
+}
+
+/// A server that beats until this is dropped: as long as it does, no sweep waits for it in vain.
+struct Awake(tokio::task::JoinHandle<()>);
+
+impl Awake {
+    fn new(server: &Services) -> Self {
+        let server = server.clone();
+        Self(tokio::spawn(async move {
+            loop {
+                server.beat().await.unwrap();
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        }))
+    }
+
+    /// It beats no more when this returns.
+    async fn sleep(self) {
+        self.0.abort();
+        while !self.0.is_finished() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+impl Drop for Awake {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 async fn keys(engine: &Engine, prefix: &'static [u8]) -> Vec<lazuli_engine::Key> {
@@ -62,6 +93,7 @@ async fn intents_are_given_up_when_their_server_is_dead() {
     let dying = server(&engine).await;
     let owner = only_server(&engine).await;
     let sweeping = server(&engine).await;
+    let (alive, _awake) = (Awake::new(&dying), Awake::new(&sweeping));
     let nobodys = (key::intent(ContentId(1)), Vec::new());
     write(&engine, &[nobodys, intent(2, owner), intent(3, Incarnation(77))]).await;
     upkeep::sweep(&sweeping).await.unwrap();
@@ -70,12 +102,12 @@ async fn intents_are_given_up_when_their_server_is_dead() {
     engine.advance_clock(Duration::from_secs(86_400));
     upkeep::sweep(&sweeping).await.unwrap();
     assert_eq!(keys(&engine, b"w").await.len(), 1);
+    alive.sleep().await;
     clock.advance(EXPIRED);
     sweeping.beat().await.unwrap();
     upkeep::sweep(&sweeping).await.unwrap();
     assert!(keys(&engine, b"w").await.is_empty());
     assert_eq!(keys(&engine, b"z").await.len(), 1, "the dead one's row is deleted");
-    drop(dying);
 }
 
 /// A server that is alone takes all others for dead.
@@ -111,17 +143,9 @@ async fn a_server_taken_for_dead_reads_nothing_from_before() {
     let open = bench.open_on(&sleeping, "b").await.unwrap();
     bench.put("b", b"new").await.unwrap();
     clock.advance(EXPIRED);
-    let beating = awake.clone();
-    let beats = tokio::spawn(async move {
-        for _ in 0..1_000 {
-            beating.beat().await.unwrap();
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    });
-    // The first pass may have seen its row; the server was then waited for in vain and taken for dead.
+    awake.beat().await.unwrap();
+    let _awake = Awake::new(&awake);
     upkeep::sweep(&awake).await.unwrap();
-    upkeep::sweep(&awake).await.unwrap();
-    beats.abort();
     assert_eq!(engine.extents().stats().live_bytes, 0, "nobody waits for it for ever");
     sleeping.beat().await.unwrap();
     assert!(drain(open).await.is_err(), "an error, and no byte of anything else");
@@ -130,11 +154,56 @@ async fn a_server_taken_for_dead_reads_nothing_from_before() {
     assert!(drain(open).await.unwrap() == b"new");
 }
 
+/// What a server wrote ahead before it was taken for dead is given up as a whole: it cannot go on with it.
+#[tokio::test]
+async fn a_list_of_a_server_taken_for_dead_is_not_published() {
+    let (engine, clock) = engine();
+    let (sleeping, awake) = (server(&engine).await, server(&engine).await);
+    let context = Context { account: "acct".into(), version: ApiVersion::NEWEST };
+    let bench = Bench::of(vec![sleeping.clone()], context);
+    bench.create_container("c").await;
+    let ids: Vec<String> = (0..12_000).map(|number| format!("{number:064}")).collect();
+    for id in &ids {
+        bench.put_block("b", id, b"x").await.unwrap();
+    }
+    let all: Vec<_> = ids.iter().map(|id| (BlockSource::Latest, id.as_str())).collect();
+    let _awake = Awake::new(&awake);
+    let mut refused = 0;
+    for _ in 0..5 {
+        let mut work = Box::pin(bench.put_block_list("b", &all));
+        let mut done = None;
+        for _ in 0..1_000 {
+            done = (&mut work).now_or_never();
+            if done.is_some() || !keys(&engine, b"w").await.is_empty() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        clock.advance(EXPIRED);
+        awake.beat().await.unwrap();
+        upkeep::sweep(&awake).await.unwrap();
+        let done = match done {
+            Some(done) => done,
+            None => work.await,
+        };
+        refused += i32::from(done.is_err());
+        sleeping.beat().await.unwrap();
+        if done.is_ok() {
+            assert!(bench.get("b", None).await.unwrap() == vec![b'x'; ids.len()], "published whole");
+        }
+    }
+    assert!(refused > 0, "a list is given up between two of its batches, or before its commit");
+    bench.put_block_list("b", &all).await.unwrap();
+    assert!(bench.get("b", None).await.unwrap() == vec![b'x'; ids.len()]);
+    assert!(keys(&engine, b"w").await.is_empty(), "no intent is left behind");
+}
+
 /// Of two sweepers one acts; one that was too slow finds that it is no longer its turn, at its next commit.
 #[tokio::test]
 async fn one_server_sweeps_at_a_time() {
     let (engine, clock) = engine();
     let (first, second) = (server(&engine).await, server(&engine).await);
+    let _awake = [Awake::new(&first), Awake::new(&second)];
     let job = |epoch, owner| JobRow { owner, epoch, until: u64::MAX }.encode().to_vec();
     let stuck = (key::intent(ContentId(1)), Vec::new());
     // The first holds the job.
@@ -177,8 +246,10 @@ async fn servers_with_other_accounts_are_known() {
         server.set_accounts(1);
         server.beat().await.unwrap();
     }
-    assert_eq!(first.servers_with_other_accounts().await.unwrap(), 0);
+    first.beat().await.unwrap();
+    assert_eq!(first.servers_with_other_accounts(), 0);
     second.set_accounts(2);
     second.beat().await.unwrap();
-    assert_eq!(first.servers_with_other_accounts().await.unwrap(), 1);
+    first.beat().await.unwrap();
+    assert_eq!(first.servers_with_other_accounts(), 1);
 }

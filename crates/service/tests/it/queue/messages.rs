@@ -215,3 +215,20 @@ async fn where_nobody_comes_by_the_expired_are_deleted_all_the_same() {
     assert_eq!(bench.rest().await.len(), 2);
     assert_eq!(bench.texts(32).await, ["ever"]);
 }
+
+/// The walk over all queues passes over one that cannot be read.
+#[tokio::test]
+async fn a_queue_that_cannot_be_read_holds_up_no_other() {
+    let bench = Bench::new().await;
+    bench.put_with("short", 0, Some(10)).await.expect("put");
+    let spoil = |_| async {
+        let mut plan = lazuli_engine::Plan::new(());
+        plan.put(lazuli_service::key::queue("acct", "a"), vec![200]);
+        Ok::<_, lazuli_service::Fault>(plan)
+    };
+    bench.services.engine().run(None, spoil).await.expect("spoiled");
+    bench.advance(10);
+    lazuli_service::queue::delete_expired(&bench.services).await.expect("passed over");
+    assert!(bench.rest().await.is_empty());
+    assert_eq!(bench.services.passed_over(), 1);
+}
