@@ -16,6 +16,7 @@ mod queue;
 #[path = "../it/reclaim.rs"]
 mod reclaim;
 mod rows;
+mod schedule;
 #[path = "../it/support.rs"]
 mod support;
 #[path = "../../src/testing.rs"]
