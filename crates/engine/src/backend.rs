@@ -75,6 +75,24 @@ impl Backend {
         }
     }
 
+    pub fn steady_now(&self) -> Ticks {
+        match self {
+            Self::Local(local) => local.clock().steady(),
+        }
+    }
+
+    pub fn move_clock_to(&self, offset: Ticks) {
+        match self {
+            Self::Local(local) => local.clock().move_to(offset),
+        }
+    }
+
+    pub fn resume_clock(&self, offset: Ticks) {
+        match self {
+            Self::Local(local) => local.clock().resume(offset),
+        }
+    }
+
     pub fn advance_clock(&self, by: Duration) {
         match self {
             Self::Local(local) => local.clock().advance(by),

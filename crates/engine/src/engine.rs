@@ -92,9 +92,24 @@ impl Engine {
         self.inner.backend.wall_now()
     }
 
+    /// The engine's clock without what tests moved it by: what is measured by this does not jump.
+    pub fn steady_now(&self) -> Ticks {
+        self.inner.backend.steady_now()
+    }
+
     /// Moves both clocks forward, for tests.
     pub fn advance_clock(&self, by: Duration) {
         self.inner.backend.advance_clock(by);
+    }
+
+    /// Moves both clocks to so far from where they would be, unless they are farther.
+    pub fn move_clock_to(&self, offset: Ticks) {
+        self.inner.backend.move_clock_to(offset);
+    }
+
+    /// The same for what earlier runs were moved by, before anything is measured by these clocks.
+    pub fn resume_clock(&self, offset: Ticks) {
+        self.inner.backend.resume_clock(offset);
     }
 
     pub fn extents(&self) -> &Extents {

@@ -16,8 +16,9 @@ use crate::table::{EntityPage, PAGE_MAX, QueryEntities};
 
 /// Entities looked at between two moments at which others get their turn, when asking about each costs nothing.
 const ROWS: usize = 1024;
-/// One answer ends here at the latest, and the client goes on from there.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// One answer ends here at the latest, and the client goes on from there. Its snapshot is held so long: some engines
+/// have none for longer than five seconds.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// So many ranges that hold little are looked at in one go.
 const RANGES: usize = 16;
 
