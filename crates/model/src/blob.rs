@@ -99,3 +99,97 @@ impl From<Option<[u8; 16]>> for ContentMd5 {
 pub struct CustomerKey {
     pub sha256: [u8; 32],
 }
+
+/// How far a copy has come: `x-ms-copy-status`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyStatus {
+    Pending,
+    Success,
+    Aborted,
+    Failed,
+}
+
+impl CopyStatus {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Success => "success",
+            Self::Aborted => "aborted",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// The last copy that wrote a blob, as its `x-ms-copy-*` headers tell it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyState {
+    pub id: uuid::Uuid,
+    /// As it was given, without a signature.
+    pub source: String,
+    pub status: CopyStatus,
+    pub copied: u64,
+    pub total: u64,
+    /// When it ended, however it did.
+    pub completed: Option<Timestamp>,
+    /// Why it failed.
+    pub description: Option<String>,
+    /// Of an incremental copy: the snapshot that it made.
+    pub destination_snapshot: Option<Timestamp>,
+}
+
+/// `x-ms-rehydrate-priority`
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RehydratePriority {
+    #[default]
+    Standard,
+    High,
+}
+
+impl RehydratePriority {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Standard => "Standard",
+            Self::High => "High",
+        }
+    }
+}
+
+/// An archived blob on its way to an online tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rehydration {
+    pub to: Tier,
+    pub priority: RehydratePriority,
+    /// When it is there.
+    pub due: Timestamp,
+}
+
+/// `x-ms-immutability-policy-mode`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImmutabilityMode {
+    Unlocked,
+    Locked,
+}
+
+impl ImmutabilityMode {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unlocked => "unlocked",
+            Self::Locked => "locked",
+        }
+    }
+}
+
+/// Until when a blob may be neither changed nor deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImmutabilityPolicy {
+    pub until: Timestamp,
+    pub mode: ImmutabilityMode,
+}
+
+/// A blob, snapshot or version that was deleted and can be brought back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SoftDeletion {
+    pub deleted: Timestamp,
+    /// When it is gone for good.
+    pub until: Timestamp,
+}

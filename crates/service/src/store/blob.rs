@@ -268,5 +268,6 @@ fn record_over(
         snapshots: old.map_or(0, |old| old.snapshots),
         sequence_number: 0,
         sealed: false,
+        extras: None,
     }
 }

@@ -101,6 +101,7 @@ fn blob(content: Content) -> Value {
         snapshots: 0,
         sequence_number: 0,
         sealed: false,
+        extras: None,
     };
     record.encode()
 }

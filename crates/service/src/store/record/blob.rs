@@ -2,7 +2,10 @@
 
 use lazuli_model::admission::lease::Lease;
 use lazuli_model::admission::{Subject, Target};
-use lazuli_model::blob::{BlobType, ContentHeaders, CustomerKey, ExplicitTier};
+use lazuli_model::blob::{
+    BlobType, ContentHeaders, CopyState, CustomerKey, ExplicitTier, ImmutabilityPolicy, Rehydration,
+    SoftDeletion,
+};
 use lazuli_model::etag::ETag;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::tags::Tags;
@@ -30,16 +33,56 @@ pub struct BlobRecord {
     pub snapshots: u32,
     pub sequence_number: u64,
     pub sealed: bool,
+    /// None where all of it has its default.
+    pub extras: Option<Box<BlobExtras>>,
+}
+
+/// What few blobs have. It stands apart so that a record without it is no larger for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlobExtras {
+    pub copy: Option<CopyState>,
+    /// Made by Incremental Copy Blob: it can be read through its snapshots only.
+    pub incremental_copy: bool,
+    pub rehydration: Option<Rehydration>,
+    /// By Set Blob Expiry.
+    pub expires: Option<Timestamp>,
+    pub last_accessed: Option<Timestamp>,
+    pub immutability: Option<ImmutabilityPolicy>,
+    pub legal_hold: bool,
+    /// The id of the version that this is.
+    pub version: Option<Timestamp>,
+    pub deletion: Option<SoftDeletion>,
 }
 
 impl Record for BlobRecord {
     const NAME: &'static str = "blob";
-    type Newest = stored::blob::BlobV1;
+    type Newest = stored::blob::BlobV2;
 }
 
 impl BlobRecord {
     pub fn stamped(&self) -> Stamped {
         Stamped { etag: self.etag, last_modified: self.last_modified }
+    }
+
+    /// What few blobs have, to be looked at.
+    pub fn extras(&self) -> &BlobExtras {
+        const NONE: &BlobExtras = &BlobExtras {
+            copy: None,
+            incremental_copy: false,
+            rehydration: None,
+            expires: None,
+            last_accessed: None,
+            immutability: None,
+            legal_hold: false,
+            version: None,
+            deletion: None,
+        };
+        self.extras.as_deref().unwrap_or(NONE)
+    }
+
+    /// The same, to be changed.
+    pub fn extras_mut(&mut self) -> &mut BlobExtras {
+        self.extras.get_or_insert_default()
     }
 
     pub fn length(&self) -> u64 {

@@ -7,10 +7,11 @@ use lazuli_model::tags::Tags;
 use lazuli_model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::blob_extras::BlobExtrasV2;
 use super::content::ContentV1;
 use super::lease::LeaseV1;
-use super::{first_shape, same_variants};
-use crate::record::blob::BlobRecord;
+use super::{Shape, first_shape, same_variants};
+use crate::record::blob::{BlobExtras, BlobRecord};
 
 #[derive(Serialize, Deserialize)]
 pub struct BlobV1 {
@@ -32,6 +33,35 @@ pub struct BlobV1 {
 }
 
 first_shape!(BlobV1);
+
+/// With what few blobs have.
+#[derive(Serialize, Deserialize)]
+pub struct BlobV2 {
+    base: BlobV1,
+    extras: Option<BlobExtrasV2>,
+}
+
+impl Shape for BlobV2 {
+    const NUMBER: u8 = 2;
+    type Before = BlobV1;
+
+    fn step(base: BlobV1) -> Self {
+        Self { base, extras: None }
+    }
+}
+
+impl From<&BlobRecord> for BlobV2 {
+    fn from(blob: &BlobRecord) -> Self {
+        let extras = blob.extras.as_deref().filter(|extras| **extras != BlobExtras::default());
+        Self { base: BlobV1::of(blob), extras: extras.map(BlobExtrasV2::from) }
+    }
+}
+
+impl From<BlobV2> for BlobRecord {
+    fn from(stored: BlobV2) -> Self {
+        stored.base.into_record(stored.extras.map(|extras| Box::new(extras.into())))
+    }
+}
 
 #[derive(Serialize, Deserialize)]
 enum BlobTypeV1 {
@@ -61,7 +91,7 @@ enum ContentMd5V1 {
 }
 
 #[derive(Serialize, Deserialize)]
-enum TierV1 {
+pub(super) enum TierV1 {
     Hot,
     Cool,
     Cold,
@@ -82,8 +112,9 @@ struct CustomerKeyV1 {
     sha256: [u8; 32],
 }
 
-impl From<&BlobRecord> for BlobV1 {
-    fn from(blob: &BlobRecord) -> Self {
+impl BlobV1 {
+    /// What of a blob this shape has room for.
+    fn of(blob: &BlobRecord) -> Self {
         let BlobRecord {
             kind,
             created,
@@ -100,6 +131,7 @@ impl From<&BlobRecord> for BlobV1 {
             snapshots,
             sequence_number,
             sealed,
+            extras: _,
         } = blob;
         Self {
             kind: (*kind).into(),
@@ -126,9 +158,10 @@ impl From<&BlobRecord> for BlobV1 {
     }
 }
 
-impl From<BlobV1> for BlobRecord {
-    fn from(stored: BlobV1) -> Self {
-        Self {
+impl BlobV1 {
+    fn into_record(self, extras: Option<Box<BlobExtras>>) -> BlobRecord {
+        let stored = self;
+        BlobRecord {
             kind: stored.kind.into(),
             created: Timestamp(stored.created),
             etag: ETag(stored.etag),
@@ -147,6 +180,7 @@ impl From<BlobV1> for BlobRecord {
             snapshots: stored.snapshots,
             sequence_number: stored.sequence_number,
             sealed: stored.sealed,
+            extras,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! types here have no use but this one, so that the rest of the program can change without a byte on disk changing.
 
 pub mod blob;
+mod blob_extras;
 pub mod block;
 pub mod container;
 pub mod content;

@@ -2,7 +2,10 @@
 
 use lazuli_model::access::{AccessPolicy, PublicAccess};
 use lazuli_model::admission::lease::{Lease, LeaseDuration, LeaseId};
-use lazuli_model::blob::{BlobType, ContentHeaders, ContentMd5, CustomerKey, ExplicitTier, Tier};
+use lazuli_model::blob::{
+    BlobType, ContentHeaders, ContentMd5, CopyState, CopyStatus, CustomerKey, ExplicitTier, ImmutabilityMode,
+    ImmutabilityPolicy, RehydratePriority, Rehydration, SoftDeletion, Tier,
+};
 use lazuli_model::etag::ETag;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::service_properties::{
@@ -16,7 +19,7 @@ use super::content::{ListedBlockV1, PieceV1, SegmentV1};
 use super::*;
 use crate::key::{ContentId, Generation};
 use crate::record::Record;
-use crate::record::blob::BlobRecord;
+use crate::record::blob::{BlobExtras, BlobRecord};
 use crate::record::block::{BlockRecord, StagedRecord};
 use crate::record::container::ContainerRecord;
 use crate::record::content::{self, Content, DeadContent, Holders, ListedBlock, Piece, Segment};
@@ -81,15 +84,48 @@ fn a_blob() {
         snapshots: 4,
         sequence_number: 6,
         sealed: true,
+        extras: None,
     };
     let key = "05".repeat(32);
-    assert_bytes(
-        &blob,
-        &format!(
-            "01010102030921010200071e01090301017401016501016c01016401016302020102010161016201016b01760111013c\
-             0107000103ac0201{key}010173040601"
-        ),
+    let fields = format!(
+        "010102030921010200071e01090301017401016501016c01016401016302020102010161016201016b01760111013c\
+         0107000103ac0201{key}010173040601"
     );
+    assert_bytes(&blob, &format!("02{fields}00"));
+    // The first shape knew nothing of what few blobs have.
+    let first: Vec<u8> = (0..fields.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&fields[at..at + 2], 16).expect("hex"))
+        .collect();
+    assert_eq!(BlobRecord::decode(&[&[1], &first[..]].concat()).expect("read"), blob);
+
+    let mut copied = blob;
+    *copied.extras_mut() = BlobExtras {
+        copy: Some(CopyState {
+            id: uuid::Uuid::from_u128(0x12),
+            source: "u".into(),
+            status: CopyStatus::Aborted,
+            copied: 1,
+            total: 2,
+            completed: Some(Timestamp(3)),
+            description: Some("w".into()),
+            destination_snapshot: None,
+        }),
+        incremental_copy: true,
+        rehydration: Some(Rehydration {
+            to: Tier::Cool,
+            priority: RehydratePriority::High,
+            due: Timestamp(4),
+        }),
+        expires: Some(Timestamp(5)),
+        last_accessed: Some(Timestamp(6)),
+        immutability: Some(ImmutabilityPolicy { until: Timestamp(7), mode: ImmutabilityMode::Locked }),
+        legal_hold: true,
+        version: Some(Timestamp(8)),
+        deletion: Some(SoftDeletion { deleted: Timestamp(9), until: Timestamp(10) }),
+    };
+    let extras = "0112017502010201030101770001010101040105010601070101010801090a";
+    assert_bytes(&copied, &format!("02{fields}01{extras}"));
 }
 
 /// An MD5 takes the bytes that an `Option` of a digest takes, which it was once.
@@ -99,7 +135,7 @@ fn an_md5() {
         let plain = Content::empty();
         let headers = ContentHeaders { content_md5: digest.into(), ..ContentHeaders::default() };
         let stored = postcard::to_stdvec(&digest).expect("written");
-        let written = write(&blob::BlobV1::from(&BlobRecord {
+        let written = write(&blob::BlobV2::from(&BlobRecord {
             kind: BlobType::Block,
             created: Timestamp(0),
             etag: ETag(0),
@@ -115,6 +151,7 @@ fn an_md5() {
             snapshots: 0,
             sequence_number: 0,
             sealed: false,
+            extras: None,
         }));
         // Shape, type, three moments, content, five headers.
         assert!(written[1 + 1 + 3 + 3 + 5..].starts_with(&stored));
