@@ -60,3 +60,34 @@ impl EngineClock {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: u64 = 3_600 * 10_000_000;
+
+    /// The persisted moment was handed out by a clock that a test had moved: it is not moved by as much again.
+    #[test]
+    fn a_moved_clock_is_resumed_where_it_was() {
+        let host = Clock::manual();
+        let Clock::Manual(hands) = &host else { panic!("a test's clock") };
+        let before = EngineClock::new(host.clone(), Ticks(0));
+        before.move_to(Ticks(5 * HOUR));
+        before.move_to(Ticks(2 * HOUR));
+        let (last, steady) = (before.now(), before.steady());
+        assert_eq!(last, Ticks(steady.0 + 5 * HOUR), "forward only");
+        let after = EngineClock::new(host.clone(), last);
+        after.resume(Ticks(5 * HOUR));
+        assert_eq!((after.now(), after.steady(), after.wall()), (last, steady, last));
+        // Another server over the same engine resumes it as well.
+        after.move_to(Ticks(6 * HOUR));
+        after.resume(Ticks(6 * HOUR));
+        assert_eq!((after.now(), after.steady()), (Ticks(last.0 + HOUR), steady));
+        // A wall that was set back does not take the clock with it.
+        hands.set_wall(Ticks(1));
+        let behind = EngineClock::new(host.clone(), last);
+        behind.resume(Ticks(5 * HOUR));
+        assert_eq!(behind.now(), last);
+    }
+}
