@@ -11,7 +11,8 @@ use crate::extents::Extents;
 use crate::key::{Key, Value};
 use crate::local::{Local, Snapshot, scan};
 use crate::txn::{
-    Commit, Entry, LookPage, Looks, Outcome, Scan, ScanPage, SkipPage, SkipScan, Stamp, Ticks, Txn, TxnId,
+    Commit, Count, Counted, Entry, LookPage, Looks, Outcome, Scan, ScanPage, SkipPage, SkipScan, Stamp,
+    Ticks, Txn, TxnId,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,6 +142,12 @@ impl View {
     ) -> Result<LookPage, EngineError> {
         match self {
             Self::Local(snapshot) => scan::scan_filtered(snapshot, scan, looks, wanted),
+        }
+    }
+
+    pub async fn count(&self, count: &Count) -> Result<Counted, EngineError> {
+        match self {
+            Self::Local(snapshot) => scan::count(snapshot, count),
         }
     }
 

@@ -4,7 +4,9 @@ use crate::backend::View;
 use crate::caps;
 use crate::error::EngineError;
 use crate::key::{Key, KeyRange, Value};
-use crate::txn::{Entry, Expect, LookPage, Looks, Scan, ScanPage, SkipPage, SkipScan, Stamp};
+use crate::txn::{
+    Count, Counted, Entry, Expect, LookPage, Looks, RangeCheck, Scan, ScanPage, SkipPage, SkipScan, Stamp,
+};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -22,7 +24,7 @@ struct Inner {
 #[derive(Default)]
 pub(crate) struct Tracked {
     pub checks: Vec<(Key, Expect)>,
-    pub range_checks: Vec<(KeyRange, Stamp)>,
+    pub range_checks: Vec<RangeCheck>,
 }
 
 impl Reader {
@@ -87,9 +89,17 @@ impl Reader {
         self.inner.view.skip_scan(&scan).await
     }
 
-    /// The commit will be refused if any key of the range was written since this snapshot.
-    pub fn check_range(&self, range: KeyRange) {
-        self.inner.tracked.lock().range_checks.push((range, self.inner.stamp));
+    /// How many keys of a range there are, in one bounded step; nothing of them is returned. Not tracked.
+    pub async fn count(&self, count: Count) -> Result<Counted, EngineError> {
+        self.inner.view.count(&Count { limit: count.limit.min(caps::COUNT), ..count }).await
+    }
+
+    /// The commit will be refused if any key of the range was written since this snapshot. The guard is a key that every
+    /// transaction which writes into the range has among its checks or its writes: an engine that locks keys closes the
+    /// range by it, since it cannot lock keys that are not there.
+    pub fn check_range(&self, range: KeyRange, guard: impl Into<Key>) {
+        let check = RangeCheck { range, since: self.inner.stamp, guard: guard.into() };
+        self.inner.tracked.lock().range_checks.push(check);
     }
 
     async fn one(&self, key: &Key) -> Result<Option<Entry>, EngineError> {

@@ -88,15 +88,7 @@ fn value(n: u64) -> Key {
 }
 
 pub async fn commit(engine: &Engine, writes: Vec<Write>) {
-    let txn = Txn {
-        id: engine.new_txn_id(),
-        checks: vec![],
-        range_checks: vec![],
-        writes,
-        publish: vec![],
-        release: vec![],
-        deadline: None,
-    };
+    let txn = Txn { writes, ..Txn::new(engine.new_txn_id()) };
     engine.commit(txn).await.expect("commits");
 }
 

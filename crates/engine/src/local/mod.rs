@@ -207,15 +207,7 @@ fn commit_own(
     writes: Vec<Write>,
     publish: Vec<ChunkId>,
 ) -> Result<(), EngineError> {
-    let txn = Txn {
-        id: TxnId(0),
-        checks: vec![],
-        range_checks: vec![],
-        writes,
-        publish,
-        release: vec![],
-        deadline: None,
-    };
+    let txn = Txn { writes, publish, ..Txn::new(TxnId(0)) };
     let (reply, verdict) = Reply::channel();
     pending.push(PendingCommit { size: 64 + txn.publish.len() * 64, txn, read_at: None, reply })?;
     verdict.blocking_recv().unwrap_or(Err(Refusal::Error(EngineError::Unknown)))?;

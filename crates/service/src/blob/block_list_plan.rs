@@ -122,7 +122,7 @@ impl BlockListPlan {
         let staged = reader.get(key::staged(generation, name)).await?.map(|entry| entry.version);
         // A block staged since under the same stage changes neither record.
         if let Some(stage) = &self.stage {
-            reader.check_range(key::blocks(stage.id));
+            reader.check_range(key::blocks(stage.id), key::staged(generation, name));
             if fingerprint(reader, stage.id).await? != stage.fingerprint {
                 return Ok(false);
             }

@@ -1,5 +1,5 @@
 use super::*;
-use lazuli_engine::{KeyRange, Outcome, TxnId, caps};
+use lazuli_engine::{KeyRange, Outcome, RangeCheck, Stamp, TxnId, caps};
 use std::time::{Duration, Instant};
 
 contract!(
@@ -71,6 +71,10 @@ async fn the_last_write_of_a_key_in_a_commit_counts(place: Place) {
     assert_eq!(text(&engine, "~w").await.as_deref(), Some("2"));
 }
 
+fn range_check(range: KeyRange, since: Stamp) -> RangeCheck {
+    RangeCheck { range, since, guard: key("guard") }
+}
+
 async fn range_checks_see_puts_and_deletes(place: Place) {
     let engine = place.open();
     write(&engine, vec![put("d/a", "1")]).await;
@@ -78,7 +82,7 @@ async fn range_checks_see_puts_and_deletes(place: Place) {
         let stamp = engine.reader().await.unwrap().stamp();
         let guarded = || {
             let mut txn = txn(&engine, vec![], vec![put("out", "1")]);
-            txn.range_checks.push((KeyRange::prefix(key("d/")), stamp));
+            txn.range_checks.push(range_check(KeyRange::prefix(key("d/")), stamp));
             txn
         };
         engine.commit(guarded()).await.unwrap();
@@ -92,7 +96,7 @@ async fn range_checks_end_where_the_range_ends(place: Place) {
     let stamp = engine.reader().await.unwrap().stamp();
     write(&engine, vec![put("a", "1"), put("d", "1"), put("~w", "1")]).await;
     let mut txn = txn(&engine, vec![], vec![put("out", "1")]);
-    txn.range_checks.push((KeyRange::new(key("b"), key("d")), stamp));
+    txn.range_checks.push(range_check(KeyRange::new(key("b"), key("d")), stamp));
     engine.commit(txn).await.unwrap();
 }
 
@@ -102,7 +106,7 @@ async fn an_old_range_check_never_passes_wrongly(place: Place) {
     write(&engine, vec![put("d/a", "1")]).await;
     flood(&engine).await;
     let mut txn = txn(&engine, vec![], vec![put("out", "1")]);
-    txn.range_checks.push((KeyRange::prefix(key("d/")), stamp));
+    txn.range_checks.push(range_check(KeyRange::prefix(key("d/")), stamp));
     assert!(is_conflict(&engine.commit(txn).await));
 }
 

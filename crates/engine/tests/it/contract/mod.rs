@@ -7,6 +7,7 @@ mod model;
 mod reopen;
 mod runs;
 mod scans;
+mod seam;
 mod snapshots;
 
 use lazuli_engine::{Engine, EngineError, Entry, Expect, Host, Key, Options, Txn, Version, Write};
@@ -84,15 +85,7 @@ pub fn delete(name: &str) -> Write {
 }
 
 pub fn txn(engine: &Engine, checks: Vec<(Key, Expect)>, writes: Vec<Write>) -> Txn {
-    Txn {
-        id: engine.new_txn_id(),
-        checks,
-        range_checks: vec![],
-        writes,
-        publish: vec![],
-        release: vec![],
-        deadline: None,
-    }
+    Txn { checks, writes, ..Txn::new(engine.new_txn_id()) }
 }
 
 pub async fn write(engine: &Engine, writes: Vec<Write>) -> Version {
