@@ -9,7 +9,7 @@ use crate::engine::EngineStats;
 use crate::error::{EngineError, Refusal};
 use crate::extents::Extents;
 use crate::key::{Key, Value};
-use crate::local::{Local, Snapshot, scan};
+use crate::local::{Local, Snapshot, aside, scan};
 use crate::txn::{
     Commit, Count, Counted, Entry, LookPage, Looks, Outcome, Scan, ScanPage, SkipPage, SkipScan, Stamp,
     Ticks, Txn, TxnId,
@@ -117,14 +117,14 @@ impl Backend {
 impl View {
     pub async fn get(&self, key: &Key) -> Result<Option<Entry>, EngineError> {
         match self {
-            Self::Local(snapshot) => snapshot.entry(key),
+            Self::Local(snapshot) => aside::get(snapshot, key).await,
         }
     }
 
     /// One batch: the entries in the order of the keys.
     pub async fn get_many(&self, keys: &[Key]) -> Result<Vec<Option<Entry>>, EngineError> {
         match self {
-            Self::Local(snapshot) => keys.iter().map(|key| snapshot.entry(key)).collect(),
+            Self::Local(snapshot) => aside::get_many(snapshot, keys).await,
         }
     }
 

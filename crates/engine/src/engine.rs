@@ -27,6 +27,8 @@ pub struct EngineStats {
     pub transactions: u64,
     /// Since the engine was opened.
     pub groups: u64,
+    /// Rows read aside since the engine was opened, because the disk might have been needed.
+    pub reads_aside: u64,
 }
 
 pub(crate) struct Inner {

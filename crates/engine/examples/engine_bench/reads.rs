@@ -66,7 +66,7 @@ fn options(keys: u64, memtable: u64) -> Options {
 }
 
 /// In random order, as objects come.
-async fn load(engine: &Engine, keys: u64) {
+pub async fn load(engine: &Engine, keys: u64) {
     let began = Instant::now();
     // A permutation: an odd multiplier modulo a power of two, skipping what lies beyond.
     let size = keys.next_power_of_two();

@@ -1,5 +1,6 @@
 //! The engine of one process: rows in memory or in an embedded store, bytes in extents, and one committer for both.
 
+pub(crate) mod aside;
 mod clock;
 mod commit;
 mod embedded;
@@ -171,6 +172,7 @@ impl Local {
         EngineStats {
             transactions: shared.published.get().seq(),
             groups: shared.groups.load(Ordering::Relaxed),
+            reads_aside: shared.store.reads_aside(),
         }
     }
 
