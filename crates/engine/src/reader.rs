@@ -44,14 +44,21 @@ impl Reader {
     /// The commit will be refused if the key has changed by then.
     pub async fn get(&self, key: impl Into<Key>) -> Result<Option<Entry>, EngineError> {
         let key = key.into();
-        let found = self.one(&key).await?;
+        let found = match self.at_once(&key) {
+            Some(found) => found?,
+            None => self.awaited(&key).await?,
+        };
         self.track(key, found.as_ref());
         Ok(found)
     }
 
     /// Like [`Self::get`], but the commit does not depend on it.
     pub async fn peek(&self, key: impl Into<Key>) -> Result<Option<Entry>, EngineError> {
-        self.one(&key.into()).await
+        let key = key.into();
+        match self.at_once(&key) {
+            Some(found) => found,
+            None => self.awaited(&key).await,
+        }
     }
 
     /// Like [`Self::get`], for many keys in one batch: the entries come in the order of the keys.
@@ -102,20 +109,36 @@ impl Reader {
         self.inner.tracked.lock().range_checks.push(check);
     }
 
-    async fn one(&self, key: &Key) -> Result<Option<Entry>, EngineError> {
+    /// `None` when it takes waiting.
+    fn at_once(&self, key: &Key) -> Option<Result<Option<Entry>, EngineError>> {
         // A key that may not be written is absent, and a backend need not be able to look for it.
         if caps::check_key(key).is_err() {
-            return Ok(None);
+            return Some(Ok(None));
         }
-        self.inner.view.get(key).await
+        self.inner.view.get_at_once(key)
+    }
+
+    async fn awaited(&self, key: &Key) -> Result<Option<Entry>, EngineError> {
+        // Boxed: the futures of callers stay small.
+        Ok(Box::pin(self.inner.view.get_many(vec![key.clone()])).await?.pop().flatten())
     }
 
     async fn batch(&self, keys: &[Key]) -> Result<Vec<Option<Entry>>, EngineError> {
-        if keys.iter().all(|key| caps::check_key(key).is_ok()) {
-            return self.inner.view.get_many(keys).await;
+        let mut found = Vec::with_capacity(keys.len());
+        for (at, key) in keys.iter().enumerate() {
+            let Some(entry) = self.at_once(key) else {
+                found.extend(self.batch_awaited(&keys[at..]).await?);
+                break;
+            };
+            found.push(entry?);
         }
+        Ok(found)
+    }
+
+    /// What takes waiting goes together.
+    async fn batch_awaited(&self, keys: &[Key]) -> Result<Vec<Option<Entry>>, EngineError> {
         let possible: Vec<Key> = keys.iter().filter(|key| caps::check_key(key).is_ok()).cloned().collect();
-        let mut found = self.inner.view.get_many(&possible).await?.into_iter();
+        let mut found = Box::pin(self.inner.view.get_many(possible)).await?.into_iter();
         let entry = |key: &Key| caps::check_key(key).ok().and_then(|()| found.next().flatten());
         Ok(keys.iter().map(entry).collect())
     }

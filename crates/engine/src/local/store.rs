@@ -202,7 +202,7 @@ impl Snapshot {
     }
 
     /// The turns of reads aside.
-    pub fn turns_aside(&self) -> Option<&Semaphore> {
+    pub fn turns_aside(&self) -> Option<&Arc<Semaphore>> {
         match self {
             Self::Memory(_) => None,
             Self::Embedded(snapshot) => Some(snapshot.turns_aside()),

@@ -211,17 +211,22 @@ impl Embedded {
         batch.insert(&spaces.own, marker::begin_key(group), begin);
         let end = Marker::of(group, Kind::End).encode(id);
         bytes += end.len();
+        let mut deleted = 0;
         for (seq, write) in &group.writes {
             bytes += ITEM + write.len();
             match write {
                 Write::Put(key, value) => batch.insert(spaces.of(key), key.clone(), stamped(*seq, value)),
-                Write::Delete(key) => batch.remove(spaces.of(key), key.clone()),
+                Write::Delete(key) => {
+                    deleted += 1;
+                    batch.remove(spaces.of(key), key.clone());
+                }
             }
         }
         batch.insert(&spaces.own, marker::END_ROW, stamped(group.last, &end));
         if self.memtable_reaper.lock().keep(spaces.all()) {
             self.merging.wake();
         }
+        self.merging.deleted(deleted);
         let mut log_preallocator = self.log_preallocator.lock();
         log_preallocator.make_room(bytes as u64, &self.log.newest());
         batch.commit().map_err(|error| {
@@ -372,7 +377,7 @@ impl EmbeddedSnapshot {
         row
     }
 
-    pub fn turns_aside(&self) -> &Semaphore {
+    pub fn turns_aside(&self) -> &Arc<Semaphore> {
         self.spaces.table_reads.turns()
     }
 

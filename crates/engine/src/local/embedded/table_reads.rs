@@ -10,6 +10,7 @@
 
 use super::Spaces;
 use fjall::{AbstractTree, Keyspace};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -27,7 +28,7 @@ const PLACES: usize = 4_096;
 pub(super) struct TableReads {
     /// How many quick reads each table still lacks; 0: it is trusted.
     doubts: Box<[AtomicU32]>,
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
     aside: AtomicU64,
 }
 
@@ -44,7 +45,7 @@ impl Default for TableReads {
     fn default() -> Self {
         Self {
             doubts: (0..PLACES).map(|_| AtomicU32::new(0)).collect(),
-            turns: Semaphore::new(ASIDE),
+            turns: Arc::new(Semaphore::new(ASIDE)),
             aside: AtomicU64::new(0),
         }
     }
@@ -98,8 +99,8 @@ impl TableReads {
         }
     }
 
-    /// One of the turns to read aside.
-    pub fn turns(&self) -> &Semaphore {
+    /// The turns to read aside.
+    pub fn turns(&self) -> &Arc<Semaphore> {
         &self.turns
     }
 
