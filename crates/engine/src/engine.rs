@@ -58,7 +58,11 @@ impl Engine {
     /// The same; `near` tells the keys that will be read first. An engine behind a network fetches them with the opening,
     /// in one round trip; a local one does not ask.
     pub async fn reader_near(&self, near: impl Fn() -> Vec<Key>) -> Result<Reader, EngineError> {
-        let (view, stamp) = self.inner.backend.view(near).await?;
+        let (view, stamp) = match self.inner.backend.view_at_once() {
+            Some(opened) => opened,
+            // Boxed: the futures of callers stay small.
+            None => Box::pin(self.inner.backend.view(near())).await?,
+        };
         Ok(Reader::new(view, stamp))
     }
 

@@ -154,7 +154,12 @@ async fn serve(
 }
 
 /// Finishes what is under way, then closes the engine. A second signal cuts the waiting short.
-async fn stop(signals: &mut Signals, acceptor: &Acceptor, engine: &Engine, servers: &[Assembled]) -> ExitCode {
+async fn stop(
+    signals: &mut Signals,
+    acceptor: &Acceptor,
+    engine: &Engine,
+    servers: &[Assembled],
+) -> ExitCode {
     tracing::info!(connections = acceptor.open_connections(), "stopping: finishing requests under way");
     let finished = tokio::select! {
         finished = acceptor.drain(DRAIN_PATIENCE) => finished,

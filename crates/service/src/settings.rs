@@ -68,7 +68,7 @@ impl Services {
         if !self.options().test_clock {
             return Ok(None);
         }
-        match self.engine().reader().await?.peek(key::clock_offset()).await? {
+        match self.engine().reader().await?.get_untracked(key::clock_offset()).await? {
             Some(entry) => Ok(Some(Ticks(ClockOffset::decode(&entry.value)?.0))),
             None => Ok(None),
         }

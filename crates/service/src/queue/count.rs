@@ -49,7 +49,7 @@ async fn count(services: &Services, messages: Generation) -> Answer<u64> {
             count += u64::from(is_alive);
             false
         };
-        match reader.look(scan, LOOKS, lives).await?.next {
+        match reader.scan_filtered(scan, LOOKS, lives).await?.next {
             Some(next) => range.start = next,
             None => return Ok(count),
         }

@@ -212,7 +212,7 @@ async fn one_server_sweeps_at_a_time() {
     let stuck = (key::intent(ContentId(1)), Vec::new());
     // The first holds the job.
     upkeep::sweep(&first).await.unwrap();
-    let row = engine.reader().await.unwrap().peek(key::job("sweep")).await.unwrap().unwrap();
+    let row = engine.reader().await.unwrap().get_untracked(key::job("sweep")).await.unwrap().unwrap();
     let mut held = JobRow::decode(&row.value).unwrap();
     held.until = engine.steady_now().0 + 300_000_000;
     write(&engine, &[(key::job("sweep"), held.encode().to_vec()), stuck.clone()]).await;
@@ -227,7 +227,7 @@ async fn one_server_sweeps_at_a_time() {
     write(&engine, &[(key::job("sweep"), job(held.epoch + 9, Incarnation(5))), stuck]).await;
     upkeep::sweep(&first).await.unwrap();
     assert!(keys(&engine, b"w").await.is_empty());
-    let row = engine.reader().await.unwrap().peek(key::job("sweep")).await.unwrap().unwrap();
+    let row = engine.reader().await.unwrap().get_untracked(key::job("sweep")).await.unwrap().unwrap();
     assert_eq!(JobRow::decode(&row.value).unwrap().epoch, held.epoch + 10);
 }
 

@@ -84,7 +84,7 @@ impl Page {
             let scan = Scan { limit, ..Scan::of(range.clone()) };
             let filter = self.filter.as_ref();
             let may_pass = |key: &Key, value: &Value| filter.is_none_or(|filter| filter.may_pass(key, value));
-            let found = self.reader.look(scan, self.looks, may_pass).await?;
+            let found = self.reader.scan_filtered(scan, self.looks, may_pass).await?;
             for (key, entry) in found.items {
                 // Bodies that lie elsewhere count only when they are loaded.
                 if self.is_full() {

@@ -213,7 +213,7 @@ mod tests {
         write(slow, "e").await.expect_err("no longer its turn");
         let reader = engine.reader().await.expect("open");
         for (key, is_there) in [("a", true), ("b", true), ("c", true), ("d", false), ("e", false)] {
-            assert_eq!(reader.peek(key).await.expect("read").is_some(), is_there, "{key}");
+            assert_eq!(reader.get_untracked(key).await.expect("read").is_some(), is_there, "{key}");
         }
     }
 }

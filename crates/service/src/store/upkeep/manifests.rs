@@ -128,6 +128,8 @@ pub async fn absorb(work: &Work, item: &Item) -> Answer<()> {
         plan.delete(key::child(item.id, child));
         match parent(&reader, item.id).await? {
             Some(grandparent) => {
+                // The guard of the grandparent's children: a check of each commit that changes them.
+                reader.get(key::holders(grandparent.id)).await?;
                 plan.put(key::parent(child), grandparent.encode());
                 plan.put(key::child(grandparent.id, child), lazuli_engine::Value::new());
                 plan.delete(key::child(grandparent.id, item.id));
@@ -218,7 +220,7 @@ async fn only_child(reader: &Reader, id: ContentId) -> Answer<Option<ContentId>>
     if reader.get(key::holders(id)).await?.is_some() {
         return Ok(None);
     }
-    reader.check_range(key::children(id));
+    reader.check_range(key::children(id), key::holders(id));
     let page = reader.scan(Scan { limit: 2, keys_only: true, ..Scan::of(key::children(id)) }).await?;
     match &page.items[..] {
         [(key, _)] => Ok(key::child_of(key)),

@@ -26,7 +26,7 @@ pub async fn list_adopted(work: &Work, after: Option<Key>) -> Answer<Vec<Content
 /// Takes the blocks of an adopted stage out of it; those that the manifest does not list are given back.
 pub async fn adopt(work: &Work, manifest: ContentId) -> Answer<()> {
     let reader = work.engine().reader().await?;
-    let Some(entry) = reader.peek(key::adopted(manifest)).await? else { return Ok(()) };
+    let Some(entry) = reader.get_untracked(key::adopted(manifest)).await? else { return Ok(()) };
     if let Some(stage) = key::content_from(&entry.value) {
         let listed = manifest::block_ids(&reader, manifest).await?;
         drop(reader);
