@@ -29,14 +29,14 @@ async fn get_counts_and_peek_does_not() {
     let put = bench.put("a").await;
     assert_eq!(put.dequeue_count, 0);
     for _ in 0..3 {
-        let peeked = bench.get_untracked(32).await;
+        let peeked = bench.peek(32).await;
         assert_eq!((peeked.len(), peeked[0].dequeue_count, peeked[0].id), (1, 0, put.id));
     }
     for count in 1..=3 {
         let got = bench.get_for(1, 5).await.expect("got").remove(0);
         assert_eq!((got.dequeue_count, got.id, got.inserted), (count, put.id, put.inserted));
         assert_eq!(got.next_visible, bench.services.now().plus_seconds(5));
-        assert!(bench.get_untracked(1).await.is_empty(), "invisible");
+        assert!(bench.peek(1).await.is_empty(), "invisible");
         bench.advance(5);
     }
 }
@@ -67,7 +67,7 @@ async fn the_receipt_of_put_deletes_without_a_get() {
     let bench = Bench::new().await;
     let put = bench.put("a").await;
     bench.put("b").await;
-    assert_eq!(bench.get_untracked(32).await.len(), 2);
+    assert_eq!(bench.peek(32).await.len(), 2);
     bench.delete(put.id, put.receipt).await.expect("deleted");
     assert_eq!(bench.texts(32).await, ["b"]);
     assert_eq!(bench.count().await, 1);
@@ -159,10 +159,7 @@ async fn a_reopened_queue_goes_on_where_it_stood() {
     bench.services.end().await;
     let bench = Bench::over(open()).await;
     assert_eq!(bench.count().await, 3);
-    assert_eq!(
-        bench.get_untracked(32).await.iter().map(|message| &message.text).collect::<Vec<_>>(),
-        ["c", "d"]
-    );
+    assert_eq!(bench.peek(32).await.iter().map(|message| &message.text).collect::<Vec<_>>(), ["c", "d"]);
     bench.delete(held.id, held.receipt).await.expect("the receipt outlives the process");
     bench.put("e").await;
     assert_eq!(bench.texts(32).await, ["c", "d", "e"]);
@@ -194,11 +191,11 @@ async fn peek_and_get_see_through_a_window_of_vanished_messages() {
     for number in 0..600 {
         put.push(bench.put(&number.to_string()).await);
     }
-    assert_eq!(bench.get_untracked(1).await.len(), 1);
+    assert_eq!(bench.peek(1).await.len(), 1);
     for message in &put[..599] {
         bench.delete(message.id, message.receipt).await.expect("deleted");
     }
-    assert_eq!(bench.get_untracked(32).await.len(), 1);
+    assert_eq!(bench.peek(32).await.len(), 1);
     assert_eq!(bench.texts(32).await, ["599"]);
     assert_eq!(bench.count().await, 1);
 }

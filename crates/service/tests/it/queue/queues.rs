@@ -46,7 +46,7 @@ async fn clear_leaves_nothing_and_the_queue_goes_on() {
     let held = bench.get(1).await.remove(0);
     bench.clear().await;
     assert_eq!(bench.count().await, 0);
-    assert!(bench.get_untracked(32).await.is_empty());
+    assert!(bench.peek(32).await.is_empty());
     assert_eq!(code(bench.delete(held.id, held.receipt).await), ErrorCode::MessageNotFound);
     bench.put("new").await;
     assert_eq!(bench.texts(32).await, ["new"]);
