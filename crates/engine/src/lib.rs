@@ -27,6 +27,6 @@ pub use key::{Key, KeyRange, Value};
 pub use local::{ExtentOptions, OpenError, Options};
 pub use reader::Reader;
 pub use txn::{
-    ChunkId, Commit, Count, Counted, Entry, Expect, LookPage, Looks, Outcome, Plan, RangeCheck, Scan,
-    ScanPage, SkipItem, SkipPage, SkipScan, Stamp, Ticks, Txn, TxnId, Version, Write,
+    ChunkId, Commit, Count, Counted, Entry, ExpectedVersion, LookPage, Looks, Outcome, Plan, RangeCheck,
+    Scan, ScanPage, SkipItem, SkipPage, SkipScan, Stamp, Ticks, Txn, TxnId, Version, Write,
 };

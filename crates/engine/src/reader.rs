@@ -5,7 +5,8 @@ use crate::caps;
 use crate::error::EngineError;
 use crate::key::{Key, KeyRange, Value};
 use crate::txn::{
-    Count, Counted, Entry, Expect, LookPage, Looks, RangeCheck, Scan, ScanPage, SkipPage, SkipScan, Stamp,
+    Count, Counted, Entry, ExpectedVersion, LookPage, Looks, RangeCheck, Scan, ScanPage, SkipPage, SkipScan,
+    Stamp,
 };
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ struct Inner {
 
 #[derive(Default)]
 pub(crate) struct Tracked {
-    pub checks: Vec<(Key, Expect)>,
+    pub checks: Vec<(Key, ExpectedVersion)>,
     pub range_checks: Vec<RangeCheck>,
 }
 
@@ -53,7 +54,7 @@ impl Reader {
     }
 
     /// Like [`Self::get`], but the commit does not depend on it.
-    pub async fn peek(&self, key: impl Into<Key>) -> Result<Option<Entry>, EngineError> {
+    pub async fn get_untracked(&self, key: impl Into<Key>) -> Result<Option<Entry>, EngineError> {
         let key = key.into();
         match self.at_once(&key) {
             Some(found) => found,
@@ -70,8 +71,8 @@ impl Reader {
         Ok(found)
     }
 
-    /// Like [`Self::peek`], for many keys in one batch.
-    pub async fn peek_many(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, EngineError> {
+    /// Like [`Self::get_untracked`], for many keys in one batch.
+    pub async fn get_untracked_many(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, EngineError> {
         self.batch(&keys).await
     }
 
@@ -82,7 +83,7 @@ impl Reader {
 
     /// Like [`Self::scan`], but of the rows that `looks` allows only those that are `wanted`, which sees each row where
     /// it lies. The limits of the scan are on what is wanted. Not tracked.
-    pub async fn look(
+    pub async fn scan_filtered(
         &self,
         scan: Scan,
         looks: Looks,
@@ -148,7 +149,7 @@ impl Reader {
         if caps::check_key(&key).is_err() {
             return;
         }
-        let expect = found.map_or(Expect::Absent, |entry| Expect::Version(entry.version));
+        let expect = found.map_or(ExpectedVersion::Absent, |entry| ExpectedVersion::Version(entry.version));
         self.inner.tracked.lock().checks.push((key, expect));
     }
 }

@@ -119,7 +119,7 @@ pub struct TxnId(pub u128);
 pub struct ChunkId(pub u128);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expect {
+pub enum ExpectedVersion {
     Version(Version),
     Absent,
 }
@@ -158,7 +158,7 @@ pub struct RangeCheck {
 #[derive(Clone, Debug)]
 pub struct Txn {
     pub id: TxnId,
-    pub checks: Vec<(Key, Expect)>,
+    pub checks: Vec<(Key, ExpectedVersion)>,
     pub range_checks: Vec<RangeCheck>,
     pub writes: Vec<Write>,
     /// Writes to keys that no other transaction can be checking: see [`Plan::put_private`]. No key stands here and in `writes`.

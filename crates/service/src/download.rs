@@ -195,7 +195,7 @@ fn wanted_of(mut start: u64, pieces: &[Piece], wanted: &Range<u64>) -> Vec<Next>
 }
 
 async fn inline(reader: &Reader, id: ContentId) -> Answer<Bytes> {
-    Ok(reader.peek(key::inline(id)).await?.map(|entry| entry.value).ok_or_else(lost_bytes)?)
+    Ok(reader.get_untracked(key::inline(id)).await?.map(|entry| entry.value).ok_or_else(lost_bytes)?)
 }
 
 fn part(bytes: &Bytes, range: &Range<u64>) -> Answer<Bytes> {

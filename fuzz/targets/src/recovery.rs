@@ -155,7 +155,7 @@ async fn read(directory: &Path, left: &Left, whole: bool) -> bool {
     let reader = engine.reader().await.unwrap();
     let mut missing = None;
     for number in 0..COMMITS {
-        match reader.peek(name(number)).await {
+        match reader.get_untracked(name(number)).await {
             Ok(Some(entry)) => {
                 assert!(entry.value == value(number), "a value that nobody wrote");
                 // Commits are kept from the first to some last one: none is lost from between.

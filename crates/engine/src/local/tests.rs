@@ -152,6 +152,6 @@ fn a_check_of_a_private_key_is_noticed() {
     fresh.private_writes.push(put("fresh"));
     judge.write(&mut [(fresh, None)]).expect("is judged");
     let mut checked = txn(2, vec![put("a")]);
-    checked.checks.push((Key::from_static(b"fresh"), crate::txn::Expect::Absent));
+    checked.checks.push((Key::from_static(b"fresh"), crate::txn::ExpectedVersion::Absent));
     let _ = judge.write(&mut [(checked, None)]);
 }

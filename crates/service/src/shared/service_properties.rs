@@ -37,7 +37,7 @@ pub async fn get_service_properties(
     service: Service,
 ) -> Answer<ServiceProperties> {
     let reader = services.engine().reader().await?;
-    match reader.peek(key::service_properties(account, letter(service))).await? {
+    match reader.get_untracked(key::service_properties(account, letter(service))).await? {
         Some(entry) => Ok(ServiceProperties::decode(&entry.value)?),
         None => Ok(ServiceProperties::default()),
     }

@@ -25,7 +25,7 @@ impl GetEntity {
             return Err(ErrorCode::ResourceNotFound.into());
         }
         let key = key::entity(fields.generation, &self.partition, &self.row);
-        let entry = reader.peek(key.clone()).await?.ok_or(ErrorCode::ResourceNotFound)?;
+        let entry = reader.get_untracked(key.clone()).await?.ok_or(ErrorCode::ResourceNotFound)?;
         Entity::load(&reader, key, StoredEntity::decode(&entry.value)?).await
     }
 }

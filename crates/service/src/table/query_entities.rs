@@ -101,7 +101,7 @@ impl Page {
             let scan = Scan { limit, ..Scan::of(range.clone()) };
             let sieve = self.sieve.as_ref();
             let may_pass = |key: &Key, value: &Value| sieve.is_none_or(|sieve| sieve.may_pass(key, value));
-            let found = self.reader.look(scan, self.looks, may_pass).await?;
+            let found = self.reader.scan_filtered(scan, self.looks, may_pass).await?;
             for (key, entry) in found.items {
                 // Bodies that lie elsewhere count only when they are loaded.
                 if self.is_full() {

@@ -25,7 +25,7 @@ pub async fn list_adopted(services: &Services, after: Option<Key>) -> Answer<Vec
 /// Takes the blocks of an adopted stage out of it; those that the manifest does not list are given back.
 pub async fn adopt(services: &Services, manifest: ContentId) -> Answer<()> {
     let reader = services.engine().reader().await?;
-    let Some(entry) = reader.peek(key::adopted(manifest)).await? else { return Ok(()) };
+    let Some(entry) = reader.get_untracked(key::adopted(manifest)).await? else { return Ok(()) };
     if let Some(stage) = key::content_from(&entry.value) {
         let listed = manifest::block_ids(&reader, manifest).await?;
         drop(reader);

@@ -12,7 +12,7 @@ use crate::local::shared::Shared;
 use crate::local::commit::notify::Verdict;
 use crate::local::commit::recent_writes::{Last, RecentWrites};
 use crate::local::store::{Group, Snapshot, sequence, version};
-use crate::txn::{ChunkId, Commit, Expect, RangeCheck, Stamp, Txn, Write};
+use crate::txn::{ChunkId, Commit, ExpectedVersion, RangeCheck, Stamp, Txn, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -142,8 +142,8 @@ impl Judge {
                 None => self.written.get_latest(key).map_err(Refusal::Error)?.map(|(seq, _)| seq),
             };
             let expected = match expect {
-                Expect::Version(version) => Some(*version),
-                Expect::Absent => None,
+                ExpectedVersion::Version(version) => Some(*version),
+                ExpectedVersion::Absent => None,
             };
             if current.map(version) != expected {
                 return Err(self.conflict(key));

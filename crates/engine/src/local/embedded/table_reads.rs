@@ -204,7 +204,7 @@ mod tests {
         let keys = vec![key(77), "absent".into(), key(1), key(ROWS - 1_000), key(2)];
         let found = reader.get_many(keys.clone()).await.expect("is read");
         for (key, found) in keys.into_iter().zip(found) {
-            assert_eq!(reader.peek(key).await.expect("is read"), found);
+            assert_eq!(reader.get_untracked(key).await.expect("is read"), found);
         }
     }
 }

@@ -108,7 +108,10 @@ async fn private_writes_are_part_of_the_commit(place: Place) {
     let run = |refused: bool| {
         let engine = engine.clone();
         async move {
-            let checks = vec![(key("a"), if refused { Expect::Version(Version(9)) } else { Expect::Absent })];
+            let checks = vec![(
+                key("a"),
+                if refused { ExpectedVersion::Version(Version(9)) } else { ExpectedVersion::Absent },
+            )];
             let mut txn = txn(&engine, checks, vec![put("a", "1")]);
             txn.private_writes = vec![put("~fresh", "bytes"), put("fresh", "row")];
             engine.commit(txn).await
@@ -216,7 +219,7 @@ async fn versions_that_are_not_the_engines_never_pass(place: Place) {
     let version = write(&engine, vec![put("a", "1")]).await;
     let now = engine.now();
     for foreign in [Version(version.0 | 1 << 64), Version(u128::MAX)] {
-        let checks = vec![(key("a"), Expect::Version(foreign))];
+        let checks = vec![(key("a"), ExpectedVersion::Version(foreign))];
         assert!(is_conflict(&engine.commit(txn(&engine, checks, vec![put("b", "1")])).await));
         let mut ranged = txn(&engine, vec![], vec![put("b", "1")]);
         let since = Stamp { version: foreign, now };
