@@ -10,11 +10,11 @@ use lazuli_engine::{Corrupt, EngineError, Key, Reader};
 use super::unit::View;
 use crate::Services;
 use crate::fault::Answer;
-use crate::key::{self, ContentId};
-use crate::manifest;
 use crate::outgoing::held;
-use crate::readers::ActiveReader;
-use crate::record::content::{Content, Piece, Shape};
+use crate::store::key::{self, ContentId};
+use crate::store::manifest;
+use crate::store::readers::ActiveReader;
+use crate::store::record::content::{Content, Piece, Shape};
 
 /// What is read and sent at a time: what the engine reads without a thread for it, and the nearer caches hold from
 /// the reading through the checking to the sending.

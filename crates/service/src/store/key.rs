@@ -77,19 +77,19 @@ fn join(parts: &[&[u8]]) -> Key {
     key.into()
 }
 
-pub fn service_properties(account: &str, service: u8) -> Key {
+pub(in crate::store) fn service_properties(account: &str, service: u8) -> Key {
     join(&[b"p", account.as_bytes(), &[0, service]])
 }
 
-pub fn container(account: &str, name: &str) -> Key {
+pub(in crate::store) fn container(account: &str, name: &str) -> Key {
     join(&[b"c", account.as_bytes(), &[0], name.as_bytes()])
 }
 
-pub fn containers(account: &str) -> Key {
+pub(in crate::store) fn containers(account: &str) -> Key {
     join(&[b"c", account.as_bytes(), &[0]])
 }
 
-pub fn blob(generation: Generation, name: &str) -> Key {
+pub(in crate::store) fn blob(generation: Generation, name: &str) -> Key {
     join(&[b"b", &generation.0, name.as_bytes()])
 }
 
@@ -98,7 +98,7 @@ pub fn blobs(generation: Generation) -> Key {
     join(&[b"b", &generation.0])
 }
 
-pub fn snapshot(generation: Generation, name: &str, ticks: u64) -> Key {
+pub(in crate::store) fn snapshot(generation: Generation, name: &str, ticks: u64) -> Key {
     join(&[b"s", &generation.0, name.as_bytes(), &[0], &ticks.to_be_bytes()])
 }
 
@@ -133,7 +133,7 @@ pub fn all_dead_snapshots() -> KeyRange {
     KeyRange::prefix(&b"S"[..])
 }
 
-pub fn staged(generation: Generation, name: &str) -> Key {
+pub(in crate::store) fn staged(generation: Generation, name: &str) -> Key {
     join(&[b"h", &generation.0, name.as_bytes()])
 }
 
@@ -248,7 +248,7 @@ pub fn every_queue() -> KeyRange {
     KeyRange::prefix(&b"q"[..])
 }
 
-pub fn message(generation: Generation, id: u128) -> Key {
+pub(in crate::store) fn message(generation: Generation, id: u128) -> Key {
     join(&[b"k", &generation.0, &id.to_be_bytes()])
 }
 
@@ -256,7 +256,7 @@ pub fn messages(generation: Generation) -> KeyRange {
     KeyRange::prefix(join(&[b"k", &generation.0]))
 }
 
-pub fn visible(generation: Generation, visible: u64, receipt: u64, id: u128) -> Key {
+pub(in crate::store) fn visible(generation: Generation, visible: u64, receipt: u64, id: u128) -> Key {
     join(&[b"v", &generation.0, &visible.to_be_bytes(), &receipt.to_be_bytes(), &id.to_be_bytes()])
 }
 
@@ -289,7 +289,7 @@ pub fn generation_of(key: &[u8]) -> Option<Generation> {
 }
 
 /// Tables are looked up without regard to case.
-pub fn table(account: &str, name: &str) -> Key {
+pub(in crate::store) fn table(account: &str, name: &str) -> Key {
     join(&[b"t", account.as_bytes(), &[0], name.to_ascii_lowercase().as_bytes()])
 }
 
@@ -302,7 +302,7 @@ pub fn entities(generation: Generation) -> Key {
     join(&[b"y", &generation.0])
 }
 
-pub fn entity(generation: Generation, partition: &str, row: &str) -> Key {
+pub(in crate::store) fn entity(generation: Generation, partition: &str, row: &str) -> Key {
     let (partition, row) = (utf16_order::encode(partition), utf16_order::encode(row));
     join(&[b"y", &generation.0, &partition, &[0], &row])
 }

@@ -7,10 +7,10 @@ use super::budget::has_room;
 use super::drain::Readership;
 use super::{manifests, stages};
 use crate::fault::{Answer, Fault};
-use crate::key::{self, ContentId};
-use crate::members::Members;
-use crate::record::Record;
-use crate::record::content::{Content, DeadContent, Piece, Segment, Shape};
+use crate::store::key::{self, ContentId};
+use crate::store::members::Members;
+use crate::store::record::Record;
+use crate::store::record::content::{Content, DeadContent, Piece, Segment, Shape};
 
 const ITEMS_IN_PASS: usize = 500;
 /// The same when other servers are to be waited for, which takes seconds.

@@ -17,10 +17,10 @@ use super::budget::has_room;
 use super::contents::{Item, next_segment, release_block};
 use super::stages;
 use crate::fault::{Answer, Fault};
-use crate::key::{self, ContentId};
-use crate::record::Record;
-use crate::record::content::{Content, DeadContent, Segment, Shape};
-use crate::{content, manifest};
+use crate::store::key::{self, ContentId};
+use crate::store::record::Record;
+use crate::store::record::content::{Content, DeadContent, Segment, Shape};
+use crate::store::{content, manifest};
 
 /// Gives back a manifest that nothing holds: the blocks that its parent does not list, then the hold on the parent.
 pub async fn dismantle(work: &Work, item: &Item) -> Answer<()> {

@@ -23,9 +23,9 @@ pub(crate) use duty::Work;
 
 use crate::Services;
 use crate::fault::Answer;
-use crate::key;
-use crate::queue::expiry;
-use crate::record::content::DeadContent;
+use crate::store::key;
+use crate::store::queue::expiry;
+use crate::store::record::content::DeadContent;
 
 /// How long the sweeper rests when it found nothing to do.
 const REST: Duration = Duration::from_secs(2);
@@ -216,9 +216,9 @@ mod tests {
     use super::*;
     use crate::ServiceOptions;
     use crate::fault::Fault;
-    use crate::key::{self, ContentId};
-    use crate::record::Record;
-    use crate::record::content::DeadContent;
+    use crate::store::key::{self, ContentId};
+    use crate::store::record::Record;
+    use crate::store::record::content::DeadContent;
 
     async fn die(services: &Services, ids: std::ops::Range<u128>) {
         let write = |_| async {

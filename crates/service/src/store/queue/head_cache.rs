@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::record::queue::Slot;
+use crate::store::record::queue::Slot;
 
 /// Invariant: the slot of every message that this process knows of is in `ready`, or lent, or not below `frontier`; the
 /// slot of every message is not below the floor. A slot in `ready` may be out of date; the Get that borrows it finds

@@ -21,20 +21,20 @@ fn a_message_that_appears_in_a_scan_is_not_lent_twice_to_one_get() {
 
 #[test]
 fn a_queue_that_is_not_used_is_forgotten() {
-    let hands = Hands::default();
+    let queue_caches = QueueCaches::default();
     let (used, idle, held) = (generation(1), generation(2), generation(3));
     let start = Instant::now();
-    hands.open_at(idle, start);
-    let under_way = hands.open_at(held, start);
+    queue_caches.open_at(idle, start);
+    let under_way = queue_caches.open_at(held, start);
     let mut now = start;
     while now < start + IDLE + LOOK_FOR_IDLE * 2 {
-        hands.open_at(used, now);
+        queue_caches.open_at(used, now);
         now += Duration::from_secs(1);
     }
-    let known = |messages| hands.0.lock().hands.contains_key(&messages);
+    let known = |messages| queue_caches.0.lock().queue_caches.contains_key(&messages);
     assert!(known(used) && known(held) && !known(idle));
     drop(under_way);
-    hands.open_at(used, now + LOOK_FOR_IDLE);
+    queue_caches.open_at(used, now + LOOK_FOR_IDLE);
     assert!(!known(held), "and the one that an operation had, once it is over");
 }
 
