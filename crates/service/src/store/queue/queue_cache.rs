@@ -101,6 +101,8 @@ pub struct QueueCache {
 struct Scanned {
     /// The last pass from the floor that went to the end.
     all_seen_by: u64,
+    /// [`Window::forgotten`] before that pass.
+    forgotten: u64,
     reviewed: Option<Instant>,
 }
 
@@ -205,7 +207,7 @@ impl QueueCache {
             return Ok(true);
         }
         // Others waited for the same.
-        if scanned.all_seen_by > before {
+        if scanned.all_seen_by > before && scanned.forgotten == self.forgotten() {
             return Ok(false);
         }
         let alone = services.members() == Members::Alone;
@@ -220,10 +222,16 @@ impl QueueCache {
         }
         let number = self.passes.fetch_add(1, Ordering::Relaxed) + 1;
         scanned.reviewed = Some(Instant::now());
+        let forgotten = self.forgotten();
         if self.pass(services, Start::Floor, wanted).await? {
-            scanned.all_seen_by = number;
+            (scanned.all_seen_by, scanned.forgotten) = (number, forgotten);
         }
-        Ok(self.has_ready(services, wanted))
+        // What the pass found may have been forgotten by now: then nothing is known, and it is tried again.
+        Ok(self.has_ready(services, wanted) || forgotten != self.forgotten())
+    }
+
+    fn forgotten(&self) -> u64 {
+        self.window.lock().forgotten()
     }
 
     fn has_ready(&self, services: &Services, wanted: usize) -> bool {

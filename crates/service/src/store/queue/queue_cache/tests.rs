@@ -41,3 +41,37 @@ fn a_queue_that_is_not_used_is_forgotten() {
 fn generation(number: u64) -> Generation {
     Generation::new(number, 0)
 }
+
+/// Found by consumers at several servers: a Get was answered with nothing while messages were there.
+#[tokio::test]
+async fn what_was_forgotten_since_a_pass_is_looked_for_again() {
+    use crate::queue::{CreateQueue, PutMessage};
+    use futures_util::FutureExt as _;
+
+    let engine = lazuli_engine::Engine::memory(lazuli_engine::Host::test());
+    let options = crate::ServiceOptions { members: Members::Several, ..crate::ServiceOptions::default() };
+    let services = Services::new(engine, options);
+    services.join().await.expect("joined");
+    let context = crate::Context::reading("acct");
+    let create = CreateQueue { queue: "q".into(), metadata: lazuli_model::metadata::Metadata::default() };
+    create.execute(&services, &context).await.expect("a queue");
+    let put = PutMessage {
+        queue: "q".into(),
+        text: "m".into(),
+        visibility_timeout: 0,
+        time_to_live: None,
+    };
+    put.execute(&services, &context).await.expect("a message");
+    let found = services.view(&context).await.expect("a view").queue("q").await.expect("read");
+    let cache = services.queue_caches().open(found.record().expect("the queue").messages);
+
+    let mut scanned = cache.scanner.lock().await;
+    let mut claiming = Box::pin(cache.claim(&services, 1));
+    cache.window.lock().forget();
+    assert!((&mut claiming).now_or_never().is_none(), "it waits for the scan");
+    // A pass from the floor ends that began after the Get asked, and what it found is forgotten.
+    (scanned.all_seen_by, scanned.forgotten) = (1, cache.forgotten());
+    cache.window.lock().forget();
+    drop(scanned);
+    assert_eq!(claiming.await.expect("claimed").slots().len(), 1);
+}
