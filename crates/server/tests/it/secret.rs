@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::process::{BINARY, Server};
+use crate::process::{BINARY, Server, free_ports};
 
 const CALLS: &str = "trace=openat,close,rename,renameat,renameat2,fsync,fdatasync";
 
@@ -46,10 +46,7 @@ fn its_name_is_durable_before_it_is_used() {
     let mut command = Command::new("strace");
     // The tracer is a process beside the server, which is our child.
     command.args(["-D", "-f", "-e", CALLS, "-o"]).arg(&output).arg(BINARY);
-    for listener in ["blob", "queue", "table", "file", "dfs", "admin"] {
-        command.args([format!("--{listener}Port"), "0".to_owned()]);
-    }
-    let server = Server::start(command.arg("--silent").arg("--location").arg(&data));
+    let server = Server::start(free_ports(&mut command).arg("--silent").arg("--location").arg(&data));
     server.stop();
     let end = Instant::now() + Duration::from_secs(10);
     loop {
