@@ -14,7 +14,8 @@ const VERSION: &str = "2023-11-03";
 pub fn sas() -> &'static str {
     static SAS: OnceLock<String> = OnceLock::new();
     SAS.get_or_init(|| {
-        Token::account(VERSION, "bqt", "sco", "rwdlacup").with("se", "2199-01-01").sign_account(KEY).encoded()
+        let token = Token::account("bqt", "sco", "rwdlacup").with("sv", VERSION).with("se", "2199-01-01");
+        token.sign_account(KEY).encoded()
     })
 }
 

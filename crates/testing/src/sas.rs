@@ -4,6 +4,9 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::{ACCOUNT, Key};
 
+/// Of a token that names no other.
+pub const VERSION: &str = "2026-10-06";
+
 /// Names of the fields that are signed, in order; `resource` stands for the canonical resource, `empty` for nothing.
 pub const ACCOUNT_SAS: &str = "account sp ss srt st se sip spr sv ses empty";
 pub const BLOB_SAS: &str = "sp st se resource si sip spr sv sr snapshot ses rscc rscd rsce rscl rsct";
@@ -13,7 +16,7 @@ pub const QUEUE_SAS: &str = "sp st se resource si sip spr sv";
 pub const TABLE_SAS: &str = "sp st se resource si sip spr sv spk srk epk erk";
 
 /// A request that takes the fields of a token.
-pub trait Query: Sized {
+pub trait WithQuery: Sized {
     fn query(self, name: &str, value: &str) -> Self;
 }
 
@@ -24,13 +27,13 @@ pub struct Token {
 }
 
 impl Token {
-    pub fn account(version: &str, services: &str, types: &str, permissions: &str) -> Self {
-        Self::service(version, permissions).with("ss", services).with("srt", types)
+    pub fn account(services: &str, types: &str, permissions: &str) -> Self {
+        Self::service(permissions).with("ss", services).with("srt", types)
     }
 
-    pub fn service(version: &str, permissions: &str) -> Self {
+    pub fn service(permissions: &str) -> Self {
         let token = Self { fields: Vec::new() };
-        token.with("sv", version).with("sp", permissions).with("se", "2030-01-01T00:00:00Z")
+        token.with("sv", VERSION).with("sp", permissions).with("se", "2030-01-01T00:00:00Z")
     }
 
     pub fn with(self, name: &'static str, value: &str) -> Self {
@@ -75,7 +78,7 @@ impl Token {
         self.with("sig", &signature)
     }
 
-    pub fn on<R: Query>(&self, request: R) -> R {
+    pub fn on<R: WithQuery>(&self, request: R) -> R {
         self.fields.iter().fold(request, |request, (name, value)| request.query(name, value))
     }
 
@@ -96,10 +99,10 @@ mod tests {
     /// Vectors made by first-party clients (auth.md section 11).
     #[test]
     fn tokens_are_signed_as_clients_sign_them() {
-        let token = Token::account("2026-10-06", "bqf", "sco", "rwdl").with("st", "2024-01-01T00:00:00Z");
+        let token = Token::account("bqf", "sco", "rwdl").with("st", "2024-01-01T00:00:00Z");
         let token = token.with("spr", "https,http").sign_account(KEY);
         assert_eq!(token.get("sig"), "jMeGefiHX8ZwKzaxy6W4z9849hepMmSIvsjXxRED9qk=");
-        let token = Token::service("2026-10-06", "rw").with("sr", "b").with("rsct", "text/x");
+        let token = Token::service("rw").with("sr", "b").with("rsct", "text/x");
         let token = token.with("st", "2024-01-01T00:00:00Z");
         let token = token.sign_service(BLOB_SAS, "/blob/devstoreaccount1/cont/dir/b 1.txt", KEY);
         assert_eq!(token.get("sig"), "LUaDjKqh2gU5QRXCGs6jAtxx+JDWJb3cx9xGdLKWhmE=");
