@@ -73,12 +73,12 @@ impl Launch {
         free_ports(&mut command).args(&self.arguments).arg("--silent").arg("--location").arg(&self.data);
         let process = lazuli_testing::Server::start(command.stderr(log))
             .map_err(|reason| format!("{reason}; see {}", self.log.display()))?;
-        let of = |name: &str| {
-            let listener = process.listener(name).map(|listener| listener.address);
-            listener.ok_or_else(|| format!("the server does not listen for {name}"))
-        };
-        let (blob, queue, table, admin) = (of("blob")?, of("queue")?, of("table")?, of("admin")?);
-        Ok(Server { process, blob, queue, table, admin })
+        let Doors { blob, queue, table } = Doors::of(&process, "")?;
+        let admin = address(&process, "admin")?;
+        // Servers behind the first are announced with their number.
+        let numbers = (2..).take_while(|number| process.listener(&format!("blob-{number}")).is_some());
+        let others: Trial<_> = numbers.map(|number| Doors::of(&process, &format!("-{number}"))).collect();
+        Ok(Server { others: others?, process, blob, queue, table, admin })
     }
 }
 
@@ -90,6 +90,18 @@ pub struct Doors {
     pub table: SocketAddr,
 }
 
+impl Doors {
+    fn of(process: &lazuli_testing::Server, suffix: &str) -> Trial<Self> {
+        let of = |name: &str| address(process, &format!("{name}{suffix}"));
+        Ok(Self { blob: of("blob")?, queue: of("queue")?, table: of("table")? })
+    }
+}
+
+fn address(process: &lazuli_testing::Server, name: &str) -> Trial<SocketAddr> {
+    let listener = process.listener(name).map(|listener| listener.address);
+    listener.ok_or_else(|| format!("the server does not listen for {name}"))
+}
+
 /// Killed when dropped.
 pub struct Server {
     process: lazuli_testing::Server,
@@ -97,11 +109,18 @@ pub struct Server {
     pub queue: SocketAddr,
     pub table: SocketAddr,
     pub admin: SocketAddr,
+    /// Of servers over the same engine, in the same process.
+    others: Vec<Doors>,
 }
 
 impl Server {
     pub fn doors(&self) -> Doors {
         Doors { blob: self.blob, queue: self.queue, table: self.table }
+    }
+
+    /// Of every server over the engine.
+    pub fn all_doors(&self) -> Vec<Doors> {
+        std::iter::once(self.doors()).chain(self.others.iter().copied()).collect()
     }
 
     /// kill -9: whatever was not written is not written.

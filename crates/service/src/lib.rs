@@ -4,14 +4,21 @@ pub mod blob;
 pub mod body;
 pub mod budget;
 pub mod fault;
+pub mod members;
 pub mod outgoing;
 pub mod pace;
 pub mod queue;
+pub mod settings;
 pub mod shared;
 pub mod store;
 pub mod table;
+#[cfg(test)]
+mod testing;
 mod turns;
 mod workers;
+
+#[cfg(test)]
+extern crate self as lazuli_service;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,6 +31,7 @@ use lazuli_model::version::ApiVersion;
 pub use body::{Body, BodyError};
 pub use fault::{Answer, Fault};
 pub use lazuli_engine::crc64;
+pub use members::Members;
 pub(crate) use store::{content, manifest, readers};
 pub use store::{download, key, record, upkeep, upload};
 
@@ -36,6 +44,10 @@ pub struct ServiceOptions {
     pub answer_memory: usize,
     /// How long one request may go on trying to commit.
     pub commit_patience: Duration,
+    /// Whether other servers work over the same engine.
+    pub members: Members,
+    /// Whether the clock is where tests moved it to.
+    pub test_clock: bool,
 }
 
 /// For request bodies that are read as a whole: block lists, batches, entities, XML.
@@ -51,6 +63,8 @@ impl Default for ServiceOptions {
             upload_memory: 32 * 1024 * 1024,
             answer_memory: 64 * 1024 * 1024,
             commit_patience: Duration::from_secs(30),
+            members: Members::Alone,
+            test_clock: false,
         }
     }
 }
@@ -67,6 +81,7 @@ struct Inner {
     outgoing: outgoing::Outgoing,
     workers: workers::Workers,
     readers: readers::Readers,
+    membership: members::Membership,
     stage_counts: blob::StageCounts,
     long_lists: turns::Turns,
     upkeep: upkeep::Counters,
@@ -77,13 +92,18 @@ impl Services {
     pub fn new(engine: Engine, options: ServiceOptions) -> Self {
         let budget = budget::Budget::new(options.upload_memory);
         let outgoing = outgoing::Outgoing::new(options.answer_memory);
+        let readers = match options.members {
+            Members::Alone => readers::Readers::default(),
+            Members::Several => readers::Readers::fenced(),
+        };
         let inner = Inner {
             options,
             budget,
             documents: budget::Budget::new(DOCUMENT_MEMORY),
             outgoing,
             workers: workers::Workers::default(),
-            readers: readers::Readers::default(),
+            readers,
+            membership: members::Membership::default(),
             stage_counts: blob::StageCounts::default(),
             long_lists: turns::Turns::new(LONG_LISTS, LONG_LISTS_PATIENCE),
             upkeep: upkeep::Counters::default(),
@@ -124,6 +144,10 @@ impl Services {
 
     pub(crate) fn readers(&self) -> &readers::Readers {
         &self.0.readers
+    }
+
+    pub(crate) fn membership(&self) -> &members::Membership {
+        &self.0.membership
     }
 
     pub(crate) fn hands(&self) -> &queue::Hands {

@@ -10,6 +10,8 @@ use lazuli_service::record::content::{Content, DeadContent, Holders, Segment};
 use lazuli_service::record::dead_snapshots::DeadSnapshots;
 use lazuli_service::record::entity::{Properties, StoredBody, StoredEntity, put_property};
 use lazuli_service::record::queue::{MessageFields, QueueRecord};
+use lazuli_service::record::server::{Intent, JobRow, ServerRow};
+use lazuli_service::record::settings::{ClockOffset, DelegationSecret};
 use lazuli_service::record::table::TableRecord;
 
 pub fn run(data: &[u8]) {
@@ -26,6 +28,11 @@ pub fn run(data: &[u8]) {
     one::<QueueRecord>(data);
     one::<MessageFields>(data);
     one::<TableRecord>(data);
+    one::<ServerRow>(data);
+    one::<JobRow>(data);
+    one::<Intent>(data);
+    one::<DelegationSecret>(data);
+    one::<ClockOffset>(data);
     entity(data);
 }
 

@@ -24,13 +24,11 @@ impl DeleteMessage {
         let (services, context) = (services.clone(), context.clone());
         to_the_end(async move {
             loop {
-                let opened = open(&services, &context, &self.queue).await?;
-                let hand = opened.get()?;
+                let hand = &*open(&services, &context, &self.queue).await?;
                 match self.delete(&services, &context, hand).await? {
                     Done::Moved => services.hands().close(hand.messages()),
                     Done::Done(message) => {
                         hand.vanished(&message.slot());
-                        hand.uncounted(message.fields.expires);
                         return Ok(());
                     }
                 }

@@ -1,5 +1,6 @@
 //! Get Messages: each goes to one consumer, who holds it until the time-out with the only valid receipt.
 
+use lazuli_model::error::ErrorCode;
 use lazuli_model::operation::policy;
 use lazuli_model::time::Timestamp;
 
@@ -17,6 +18,9 @@ pub struct GetMessages {
     pub visibility_timeout: u32,
 }
 
+/// One Get makes up to so many: consumers of other servers may get before it what it was about to get.
+const COMMITS: usize = 64;
+
 /// What one commit got.
 struct Got {
     messages: Vec<(MessageRecord, Delivered)>,
@@ -32,7 +36,7 @@ impl GetMessages {
 
     async fn get(&self, services: &Services, context: &Context) -> Answer<Vec<Delivered>> {
         let mut delivered = Vec::new();
-        loop {
+        for _ in 0..COMMITS {
             match self.get_more(services, context, &mut delivered).await {
                 Ok(true) => {}
                 Ok(false) => return Ok(delivered),
@@ -41,6 +45,7 @@ impl GetMessages {
                 Err(_) => return Ok(delivered),
             }
         }
+        if delivered.is_empty() { Err(ErrorCode::ServerBusy.into()) } else { Ok(delivered) }
     }
 
     /// One commit. True when there may be more to get.
@@ -50,28 +55,27 @@ impl GetMessages {
         context: &Context,
         delivered: &mut Vec<Delivered>,
     ) -> Answer<bool> {
-        let opened = open(services, context, &self.queue).await?;
-        let hand = opened.get()?;
-        let lent = hand.lend(services, self.count - delivered.len()).await?;
-        if lent.is_empty() {
+        let hand = &*open(services, context, &self.queue).await?;
+        let claim = hand.claim(services, self.count - delivered.len()).await?;
+        let slots = claim.slots();
+        if slots.is_empty() {
             return Ok(false);
         }
-        let slots: Vec<Slot> = lent.iter().map(|(slot, _)| *slot).collect();
-        match self.commit(services, context, hand, &slots).await {
-            Ok(Done::Moved) => {
+        match self.commit(services, context, hand, &slots).await? {
+            Done::Moved => {
                 services.hands().close(hand.messages());
                 Ok(true)
             }
-            Ok(Done::Done(got)) => {
+            Done::Done(got) => {
+                claim.settle();
+                if got.some_missing {
+                    hand.doubt(services);
+                }
                 for (record, message) in got.messages {
                     hand.appeared(record.slot(), record.fields.expires);
                     delivered.push(message);
                 }
                 Ok(delivered.len() < self.count && got.some_missing)
-            }
-            Err(fault) => {
-                hand.give_back(lent);
-                Err(fault)
             }
         }
     }

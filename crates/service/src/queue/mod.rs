@@ -24,7 +24,7 @@ pub use clear_messages::ClearMessages;
 pub use create_queue::{CreateQueue, QueueCreated};
 pub use delete_message::DeleteMessage;
 pub use delete_queue::DeleteQueue;
-pub use expiry::walk as delete_expired;
+pub use expiry::delete_all as delete_expired;
 pub use get_messages::GetMessages;
 pub use get_queue_metadata::{GetQueueAcl, GetQueueMetadata, QueueMetadata};
 pub use hand::Hands;
@@ -34,10 +34,13 @@ pub use put_message::PutMessage;
 pub use set_queue_acl::SetQueueAcl;
 pub use set_queue_metadata::SetQueueMetadata;
 pub use update_message::UpdateMessage;
+pub(crate) use window::Share;
 
 pub use crate::record::queue::QueueRecord;
 
-use hand::Opened;
+use std::sync::Arc;
+
+use hand::Hand;
 use lazuli_model::admission::queue::PopReceipt;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::time::Timestamp;
@@ -77,10 +80,10 @@ impl Delivered {
 }
 
 /// The hand of a queue as it is now.
-async fn open(services: &Services, context: &Context, queue: &str) -> Answer<Opened> {
+async fn open(services: &Services, context: &Context, queue: &str) -> Answer<Arc<Hand>> {
     let found = services.view(context).await?.queue(queue).await?;
     let messages = found.record().ok_or(ErrorCode::QueueNotFound)?.messages;
-    services.hands().open(services, messages).await
+    Ok(services.hands().open(messages))
 }
 
 /// How a change that was begun on one hand ends.

@@ -4,6 +4,9 @@ use super::{Delivered, open};
 use crate::fault::Answer;
 use crate::{Context, Services};
 
+/// One Peek reads up to so often: consumers may get before it what it was about to show.
+const READS: usize = 64;
+
 #[derive(Clone, Debug)]
 pub struct PeekMessages {
     pub queue: String,
@@ -12,12 +15,12 @@ pub struct PeekMessages {
 
 impl PeekMessages {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Vec<Delivered>> {
-        let opened = open(services, context, &self.queue).await?;
-        let hand = opened.get()?;
-        loop {
+        let hand = &*open(services, context, &self.queue).await?;
+        let mut messages = Vec::new();
+        for _ in 0..READS {
             let slots = hand.first(services, self.count).await?;
             let view = services.view(context).await?;
-            let mut messages = Vec::with_capacity(slots.len());
+            messages = Vec::with_capacity(slots.len());
             let mut some_missing = false;
             for slot in &slots {
                 match view.peek_message(hand.messages(), slot).await? {
@@ -29,8 +32,10 @@ impl PeekMessages {
                 }
             }
             if messages.len() >= self.count || !some_missing {
-                return Ok(messages);
+                break;
             }
+            hand.doubt(services);
         }
+        Ok(messages)
     }
 }

@@ -25,12 +25,10 @@ impl PutMessage {
         let (services, context) = (services.clone(), context.clone());
         to_the_end(async move {
             loop {
-                let opened = open(&services, &context, &self.queue).await?;
-                let hand = opened.get()?;
+                let hand = &*open(&services, &context, &self.queue).await?;
                 match self.put(&services, &context, hand).await? {
                     Done::Moved => services.hands().close(hand.messages()),
                     Done::Done(message) => {
-                        hand.counted(message.fields.expires);
                         hand.appeared(message.slot(), message.fields.expires);
                         return Ok(Delivered::new(&message, String::new()));
                     }

@@ -29,8 +29,7 @@ impl UpdateMessage {
         let (services, context) = (services.clone(), context.clone());
         to_the_end(async move {
             loop {
-                let opened = open(&services, &context, &self.queue).await?;
-                let hand = opened.get()?;
+                let hand = &*open(&services, &context, &self.queue).await?;
                 match self.update(&services, &context, hand).await? {
                     Done::Moved => services.hands().close(hand.messages()),
                     Done::Done((before, message)) => {

@@ -30,7 +30,7 @@ pub struct Download {
     ready: Option<Bytes>,
     length: u64,
     /// Keeps the sweeper from the content.
-    _active: Option<ActiveReader>,
+    active: Option<ActiveReader>,
 }
 
 /// Where to go on in a manifest, and in those of its blocks that are manifests themselves.
@@ -62,7 +62,7 @@ impl Download {
             next: VecDeque::new(),
             ready: None,
             length: range.end.saturating_sub(range.start),
-            _active: None,
+            active: None,
         };
         if download.length == 0 {
             return Ok(download);
@@ -83,7 +83,7 @@ impl Download {
             }
         }
         active.decide(content.id);
-        download._active = Some(active);
+        download.active = Some(active);
         Ok(download)
     }
 
@@ -99,6 +99,11 @@ impl Download {
     pub async fn next(&mut self) -> Option<Answer<Bytes>> {
         if let Some(bytes) = self.ready.take() {
             return Some(Ok(bytes));
+        }
+        if self.active.as_ref().is_some_and(|active| !active.may_go_on()) {
+            self.next.clear();
+            self.active = None;
+            return Some(Err(EngineError::Unavailable("this server may have been taken for dead").into()));
         }
         // Each turn sends a piece, or loads segments of a manifest: blocks hold no manifests of manifests.
         loop {
@@ -196,7 +201,7 @@ fn wanted_of(mut start: u64, pieces: &[Piece], wanted: &Range<u64>) -> Vec<Next>
 }
 
 async fn inline(reader: &Reader, id: ContentId) -> Answer<Bytes> {
-    Ok(reader.peek(key::inline(id)).await?.map(|entry| entry.value).ok_or_else(lost_bytes)?)
+    Ok(reader.get_untracked(key::inline(id)).await?.map(|entry| entry.value).ok_or_else(lost_bytes)?)
 }
 
 fn part(bytes: &Bytes, range: &Range<u64>) -> Answer<Bytes> {

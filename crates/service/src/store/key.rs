@@ -13,7 +13,7 @@
 //! n content                        the parent of a manifest: the older one that it took blocks over from
 //! N parent content                 a manifest with this parent
 //! r content                        further holders of a shared content (absent: one holder)
-//! w content                        manifest being written; an old one is an orphan
+//! w content                        manifest being written        -> Intent; one of a dead server is an orphan
 //! e content                        stage whose blocks this manifest adopted, keys to be swept
 //! g content                        dead content, its chunks to be released; or a parent to be absorbed
 //! G generation                     dead container, its keys to be swept
@@ -22,6 +22,9 @@
 //! v generation visible receipt id  message by the moment it is visible from -> when it expires
 //! t account 0 name                 table, name in lower case     -> TableRecord
 //! y generation partition 0 row     entity, keys in UTF-16 order  -> StoredEntity; its segments are under `m`
+//! z incarnation                    server that is alive          -> ServerRow
+//! j name                           job that one server at a time does -> JobRow
+//! o name                           setting that all servers share, of one of the kinds in record/settings.rs
 //! ```
 //! A generation is a container's identity: deleting a container is one commit on its `c` key. Listings walk
 //! `b` alone; snapshots and uncommitted blobs are merged in only when asked for. Names hold no NUL.
@@ -53,6 +56,16 @@ impl ContentId {
     /// Chance makes it unique, whatever the time; the time only puts it beside its neighbours.
     pub fn fresh(now: Timestamp) -> Self {
         Self(crate::fresh_uuid_of(now).as_u128())
+    }
+}
+
+/// The identity of a server between its start, or its return from being taken for dead, and its end. Never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub struct Incarnation(pub u128);
+
+impl Incarnation {
+    pub fn fresh() -> Self {
+        Self(crate::fresh_uuid().as_u128())
     }
 }
 
@@ -187,6 +200,31 @@ pub fn intent(content: ContentId) -> Key {
 
 pub fn intents() -> KeyRange {
     KeyRange::prefix(&b"w"[..])
+}
+
+pub fn server(incarnation: Incarnation) -> Key {
+    join(&[b"z", &incarnation.0.to_be_bytes()])
+}
+
+pub fn servers() -> KeyRange {
+    KeyRange::prefix(&b"z"[..])
+}
+
+/// The server that a key of [`servers`] names.
+pub fn incarnation_of(key: &[u8]) -> Option<Incarnation> {
+    content_of(key).map(|ContentId(number)| Incarnation(number))
+}
+
+pub fn job(name: &str) -> Key {
+    join(&[b"j", name.as_bytes()])
+}
+
+pub fn delegation_secret() -> Key {
+    Key::from_static(b"odelegation-secret")
+}
+
+pub fn clock_offset() -> Key {
+    Key::from_static(b"oclock-offset")
 }
 
 pub fn dead_content(content: ContentId) -> Key {

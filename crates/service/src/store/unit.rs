@@ -53,9 +53,9 @@ impl Services {
             .run(self.deadline(), |reader| async move {
                 let unit = Unit::new(reader, context.clone());
                 let output = work(unit.clone()).await?;
-                let Plan { writes, publish, release, .. } =
+                let Plan { writes, private_writes, publish, release, .. } =
                     std::mem::replace(&mut *unit.inner.plan.lock(), Plan::new(()));
-                Ok(Plan { writes, publish, release, output })
+                Ok(Plan { writes, private_writes, publish, release, output })
             })
             .await
     }

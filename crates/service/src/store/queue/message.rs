@@ -68,6 +68,6 @@ pub async fn read_text(reader: &Reader, text: &Text) -> Answer<String> {
         Text::Inline(text) => return Ok(text.clone()),
         Text::Apart(content) => *content,
     };
-    let entry = reader.peek(key::inline(content)).await?.ok_or(ErrorCode::InternalError)?;
+    let entry = reader.get_untracked(key::inline(content)).await?.ok_or(ErrorCode::InternalError)?;
     Ok(String::from_utf8(entry.value.to_vec()).map_err(|_| ErrorCode::InternalError)?)
 }

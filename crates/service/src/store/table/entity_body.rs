@@ -4,12 +4,12 @@
 //! intent, one that is replaced is handed to the sweeper.
 
 use bytes::{Bytes, BytesMut};
-use lazuli_engine::{EngineError, Plan, Reader, Scan, Value};
+use lazuli_engine::{Plan, Reader, Scan};
 
 use crate::Services;
-use crate::fault::Answer;
+use crate::fault::{Answer, Fault};
 use crate::key::{self, ContentId};
-use crate::manifest::give_up;
+use crate::manifest::{declare, give_up};
 use crate::record::Record;
 use crate::record::content::DeadContent;
 use crate::record::corrupt;
@@ -53,14 +53,14 @@ impl PrewrittenBody {
         for (batch, some) in segments.chunks(BATCH_SEGMENTS).enumerate() {
             services
                 .engine()
-                .run(services.deadline(), |_| async move {
+                .run(services.deadline(), |reader| async move {
                     let mut plan = Plan::new(());
-                    plan.put(key::intent(content), Value::new());
+                    declare(services, &reader, &mut plan, content, batch == 0).await?;
                     for (number, segment) in (batch * BATCH_SEGMENTS..).zip(some) {
                         let end = number * SEGMENT_BYTES + segment.len();
                         plan.put(key::segment(content, end as u64, number as u32), segment.clone());
                     }
-                    Ok::<_, EngineError>(plan)
+                    Ok::<_, Fault>(plan)
                 })
                 .await?;
         }

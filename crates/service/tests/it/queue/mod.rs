@@ -5,3 +5,6 @@ mod head;
 mod history;
 mod messages;
 mod queues;
+
+#[allow(unused_imports, reason = "of the tests with several servers")]
+pub use bench::Bench;

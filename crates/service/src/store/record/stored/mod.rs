@@ -12,6 +12,7 @@ pub mod content;
 pub mod dead_snapshots;
 pub mod lease;
 pub mod queue;
+pub mod server;
 pub mod service_properties;
 pub mod table;
 #[cfg(test)]

@@ -1,0 +1,19 @@
+//! Requests to one server of several.
+
+use lazuli_service::download::Download;
+use lazuli_service::{Answer, Context, Services};
+
+use crate::support::Bench;
+use crate::testing::Servers;
+
+impl Bench {
+    /// Over servers that the test keeps alive itself.
+    pub fn of(servers: Vec<Services>, context: Context) -> Self {
+        Self { services: Servers::of(servers), context }
+    }
+
+    /// The whole blob, from this server.
+    pub async fn open_on(&self, server: &Services, name: &str) -> Answer<Download> {
+        Self::of(vec![server.clone()], self.context.clone()).open(name, None, None).await
+    }
+}
