@@ -55,12 +55,7 @@ async fn what_was_forgotten_since_a_pass_is_looked_for_again() {
     let context = crate::Context::reading("acct");
     let create = CreateQueue { queue: "q".into(), metadata: lazuli_model::metadata::Metadata::default() };
     create.execute(&services, &context).await.expect("a queue");
-    let put = PutMessage {
-        queue: "q".into(),
-        text: "m".into(),
-        visibility_timeout: 0,
-        time_to_live: None,
-    };
+    let put = PutMessage { queue: "q".into(), text: "m".into(), visibility_timeout: 0, time_to_live: None };
     put.execute(&services, &context).await.expect("a message");
     let found = services.view(&context).await.expect("a view").queue("q").await.expect("read");
     let cache = services.queue_caches().open(found.record().expect("the queue").messages);
