@@ -21,7 +21,7 @@ use crate::store::key::{self, Generation};
 use crate::store::record::Record;
 use crate::store::record::blob::BlobRecord;
 use crate::store::record::block::StagedRecord;
-use crate::store::record::content::Content;
+use crate::store::record::content::{Content, Shape};
 use crate::store::record::existing::Existing;
 use lazuli_model::blob::{BlobType, ExplicitTier};
 
@@ -136,6 +136,11 @@ pub(crate) fn decode_blob(entry: Option<lazuli_engine::Entry>) -> Answer<Option<
 pub enum Bytes<'a> {
     Uploaded(&'a NewContent),
     Listed(&'a BlockListPlan),
+    /// Zeros, to be written in place.
+    Pages {
+        length: u64,
+        sequence_number: u64,
+    },
 }
 
 impl<M: Mode> Admitted<Existing, M> {
@@ -166,7 +171,16 @@ impl Admitted<Existing> {
             Some(Existing::Blob(old)) => Some(&**old),
             _ => None,
         };
+        let mut first_sequence_number = 0;
         let content = match bytes {
+            Bytes::Pages { length, sequence_number } => {
+                if let Some(staged) = &staged {
+                    unit.give_up_stage(&place, staged);
+                }
+                retire(&mut unit, old, None).await?;
+                first_sequence_number = sequence_number;
+                &Content { id: key::ContentId::fresh(unit.now()), length, shape: Shape::Sparse }
+            }
             Bytes::Uploaded(new) => {
                 if let Some(staged) = &staged {
                     unit.give_up_stage(&place, staged);
@@ -185,10 +199,10 @@ impl Admitted<Existing> {
             }
         };
         let lease = existing.as_ref().and_then(Existing::lease).cloned();
-        let record = record_over(old, lease, kind, content.clone(), properties, unit.now());
-        let stamped = Stamped { etag: record.etag, last_modified: record.last_modified };
+        let mut record = record_over(old, lease, kind, content.clone(), properties, unit.now());
+        record.sequence_number = first_sequence_number;
         unit.put(place.key(), record.encode());
-        Ok(stamped)
+        Ok(record.stamped())
     }
 
     /// Carries out a lease action, on a committed blob or on one of uncommitted blocks only.

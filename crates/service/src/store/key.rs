@@ -12,6 +12,8 @@
 //! m content end number             segment of a manifest, by the offset of its end
 //! n content                        the parent of a manifest: the older one that it took blocks over from
 //! N parent content                 a manifest with this parent
+//! x layer end start kind           interval of a layer of a sparse content, by the offset of its end
+//! f chunk                          how many intervals share a chunk (absent: one)
 //! r content                        further holders of a shared content (absent: one holder)
 //! w content                        manifest being written        -> Intent; one of a dead server is an orphan
 //! e content                        stage whose blocks this manifest adopted, keys to be swept
@@ -180,6 +182,29 @@ pub fn children(parent: ContentId) -> KeyRange {
 /// The younger one of the two manifests that a key of [`children`] names.
 pub fn child_of(key: &[u8]) -> Option<ContentId> {
     content_from(key.get(17..)?)
+}
+
+pub fn interval(layer: ContentId, end: u64, start: u64, kind: u8) -> Key {
+    join(&[b"x", &layer.0.to_be_bytes(), &end.to_be_bytes(), &start.to_be_bytes(), &[kind]])
+}
+
+/// Every interval of a layer.
+pub fn intervals(layer: ContentId) -> KeyRange {
+    KeyRange::prefix(join(&[b"x", &layer.0.to_be_bytes()]))
+}
+
+/// Start, end and kind of the interval that a key names.
+pub fn interval_of(key: &[u8]) -> Option<(u64, u64, u8)> {
+    let (end, rest) = key.get(17..)?.split_first_chunk::<8>()?;
+    let (start, kind) = rest.split_first_chunk::<8>()?;
+    match kind {
+        [kind] => Some((u64::from_be_bytes(*start), u64::from_be_bytes(*end), *kind)),
+        _ => None,
+    }
+}
+
+pub fn fragments(chunk: u128) -> Key {
+    join(&[b"f", &chunk.to_be_bytes()])
 }
 
 pub fn adopted(content: ContentId) -> Key {

@@ -84,7 +84,7 @@ impl ManifestBuilder {
 fn weight(block: &ListedBlock) -> usize {
     let pieces = match &block.content.shape {
         Shape::Pieces(pieces) => pieces.len(),
-        Shape::Empty | Shape::Manifest { .. } => 0,
+        Shape::Empty | Shape::Manifest { .. } | Shape::Sparse => 0,
     };
     40 + block.name.len() + pieces * 26
 }

@@ -15,6 +15,7 @@ mod list_blobs;
 mod manifest;
 mod members;
 mod new_content;
+mod pages;
 pub mod queue;
 mod readers;
 #[doc(hidden)]
@@ -23,6 +24,7 @@ mod service_properties;
 mod services;
 mod settings;
 mod snapshot;
+mod sparse;
 mod stage;
 mod stage_counts;
 pub mod table;

@@ -15,7 +15,7 @@ use crate::fault::Answer;
 use crate::store::key;
 use crate::store::record::Record;
 use crate::store::record::blob::BlobRecord;
-use crate::store::record::content::Content;
+use crate::store::record::content::{Content, Shape};
 use crate::store::record::dead_snapshots::DeadSnapshots;
 use crate::store::record::existing::Existing;
 
@@ -60,6 +60,9 @@ impl Present<BlobRecord> {
         let stamped = Stamped { etag: copy.etag, last_modified: copy.last_modified };
         let reader = self.unit.reader().clone();
         content::share(&reader, &mut self.unit, &copy.content).await?;
+        if copy.content.shape == Shape::Sparse {
+            self.unit.layer_over_shared(&mut self.record).await?;
+        }
         self.unit.put(key::snapshot(self.place.generation, &self.place.name, id), copy.encode());
         self.snapshots += 1;
         self.put();

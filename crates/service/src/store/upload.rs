@@ -51,6 +51,14 @@ impl Uploaded {
         Content { id, length: self.length, shape }
     }
 
+    /// The chunks with their lengths, in order. None when the bytes are inline.
+    pub(super) fn chunk_lengths(&self) -> impl Iterator<Item = (u128, u32)> + '_ {
+        self.pieces.iter().filter_map(|piece| match *piece {
+            Piece::Chunk { id, len } => Some((id, len)),
+            Piece::Inline { .. } => None,
+        })
+    }
+
     pub fn chunks(&self) -> impl Iterator<Item = ChunkId> + '_ {
         self.written.iter().map(|chunk| chunk.id)
     }

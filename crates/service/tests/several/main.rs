@@ -9,6 +9,8 @@ pub const SERVERS: usize = 3;
 mod contents;
 mod members;
 mod on_one;
+#[path = "../it/pages.rs"]
+mod pages;
 #[path = "../it/plan_sizes.rs"]
 mod plan_sizes;
 #[path = "../it/queue/mod.rs"]

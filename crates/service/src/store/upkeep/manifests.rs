@@ -216,7 +216,7 @@ async fn parent(reader: &Reader, id: ContentId) -> Answer<Option<Content>> {
 }
 
 /// The manifest that has this one as its parent, when nothing else holds this one. Checks of the commit.
-async fn only_child(reader: &Reader, id: ContentId) -> Answer<Option<ContentId>> {
+pub async fn only_child(reader: &Reader, id: ContentId) -> Answer<Option<ContentId>> {
     if reader.get(key::holders(id)).await?.is_some() {
         return Ok(None);
     }

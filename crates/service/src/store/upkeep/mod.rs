@@ -3,13 +3,13 @@
 //! The sweeper passes over what it cannot do: an item that fails is logged and counted, and the items behind it have
 //! their turn.
 
-mod budget;
-mod contents;
+pub(super) mod budget;
+pub(super) mod contents;
 mod counters;
 mod drain;
 mod duty;
 mod generations;
-mod manifests;
+pub(super) mod manifests;
 mod servers;
 mod snapshots;
 mod stages;
@@ -153,10 +153,11 @@ impl Round {
                 );
                 return Ok(false);
             };
-            items.retain(|item| !reading.has(item.id));
+            items.retain(|item| !item.seen_through().iter().any(|content| reading.has(*content)));
         }
-        let (few, others): (Vec<_>, Vec<_>) =
-            items.into_iter().partition(|item| matches!(item.dead, DeadContent::Pieces(_)));
+        let (few, others): (Vec<_>, Vec<_>) = items
+            .into_iter()
+            .partition(|item| matches!(item.dead, DeadContent::Pieces(_) | DeadContent::Replaced { .. }));
         let mut rest = &few[..];
         while !rest.is_empty() {
             match contents::release_listed(work, rest).await {
