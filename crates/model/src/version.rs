@@ -148,6 +148,8 @@ features! {
     /// `ses` in the SAS strings.
     SasEncryptionScope V2020_12_06
     TableAuthenticationChallenge V2020_12_06
+    /// Copy Blob From URL tells that the blob is encrypted.
+    CopyFromUrlTellsEncryption V2021_08_06
     ColdTier V2021_12_02
     /// 100 MiB per Append Block.
     AppendBlocks100MiB V2022_11_02

@@ -52,6 +52,9 @@ handlers! {
     SnapshotBlob => blob::snapshot_blob::snapshot_blob,
     PutBlock => blob::put_block::put_block,
     PutBlockList => blob::put_block_list::put_block_list,
+    CopyBlob | CopyBlobFromUrl | PutBlobFromUrl => blob::copy_blob::copy_blob,
+    AbortCopyBlob => blob::abort_copy_blob::abort_copy_blob,
+    PutBlockFromUrl => blob::put_block_from_url::put_block_from_url,
     GetBlockList => blob::get_block_list::get_block_list,
     // Queue.
     ListQueues => queue::list_queues::list_queues,
@@ -90,7 +93,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, PutPageBlob, PutAppendBlob, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, AppendBlock, AppendBlobSeal, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
+        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, PutPageBlob, PutAppendBlob, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, AppendBlock, AppendBlobSeal, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

@@ -1,11 +1,13 @@
 //! Where the layers meet: configuration to engine, services and gateway.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use lazuli_engine::{Engine, Host, Options};
 use lazuli_model::operation::Service;
 use lazuli_rest::Gateway;
 use lazuli_rest::auth::{Account, Accounts, Auth, Jwks, OAuth};
+use lazuli_rest::copy::{ForeignHosts, Sources};
 use lazuli_service::{ServiceOptions, Services, upkeep};
 use tokio::task::JoinHandle;
 
@@ -55,14 +57,22 @@ pub struct Assembled {
     accounts: Accounts,
 }
 
-pub fn assemble(config: &Config, engine: &Engine, metrics: &Metrics) -> Result<Assembled, Error> {
+/// `own` are the addresses that the Blob service listens on.
+pub fn assemble(
+    config: &Config,
+    engine: &Engine,
+    metrics: &Metrics,
+    own: Vec<SocketAddr>,
+) -> Result<Assembled, Error> {
     let options = ServiceOptions { answer_memory: config.answer_memory, ..ServiceOptions::default() };
     let services = Services::new(engine.clone(), options);
     let accounts = Accounts::new(config.accounts.iter().cloned());
     let auth = Auth::new(accounts.clone(), oauth(&config.oauth)?, secret::delegation(&config.storage)?)
         .with_bearer_over_http(config.bearer_over_http);
     metrics.watch(&services);
-    let gateway = Arc::new(Gateway::new(services.clone(), auth));
+    let foreign = ForeignHosts::parse(config.copy_sources.iter().map(String::as_str))?;
+    let gateway = Gateway::new(services.clone(), auth).with_sources(Sources::new(own, foreign));
+    let gateway = Arc::new(gateway);
     Ok(Assembled { services, gateway, accounts })
 }
 

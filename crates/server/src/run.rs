@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lazuli_engine::Engine;
+use lazuli_model::operation::Service;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::admin::Admin;
@@ -65,7 +66,10 @@ async fn serve(
     let acceptor = Acceptor::new(share.connections, Lanes::start()?);
     let admin_acceptor = Acceptor::new(ADMIN_CONNECTIONS, Lanes::here());
     let metrics = Metrics::new(acceptor.clone());
-    let assembled = assemble::assemble(config, &engine, &metrics)?;
+    let serves_blobs = |(listener, _): &(&crate::config::Listener, &Bound)| listener.service == Service::Blob;
+    let own = config.listeners.iter().zip(&listeners.services).filter(serves_blobs);
+    let own = own.map(|(_, bound)| bound.address).collect();
+    let assembled = assemble::assemble(config, &engine, &metrics, own)?;
     assembled.recover().await;
     create_at_start::create(&assembled.services, &config.create_at_start).await?;
     let sweeper = assembled.sweep();

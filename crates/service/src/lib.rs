@@ -45,6 +45,11 @@ const LONG_LISTS: usize = 4;
 /// How long a Put Block List waits until it is one of them.
 const LONG_LISTS_PATIENCE: Duration = Duration::from_secs(30);
 
+/// Copies whose bytes are on their way at a time.
+const COPIES: usize = 64;
+/// How long a further one waits before it is refused.
+const COPIES_PATIENCE: Duration = Duration::from_secs(5);
+
 impl Default for ServiceOptions {
     fn default() -> Self {
         Self {
@@ -69,6 +74,7 @@ struct Inner {
     readers: readers::Readers,
     stage_counts: blob::StageCounts,
     long_lists: turns::Turns,
+    copies: turns::Turns,
     upkeep: upkeep::Counters,
     hands: queue::Hands,
 }
@@ -86,6 +92,7 @@ impl Services {
             readers: readers::Readers::default(),
             stage_counts: blob::StageCounts::default(),
             long_lists: turns::Turns::new(LONG_LISTS, LONG_LISTS_PATIENCE),
+            copies: turns::Turns::new(COPIES, COPIES_PATIENCE),
             upkeep: upkeep::Counters::default(),
             hands: queue::Hands::default(),
         };
@@ -137,6 +144,10 @@ impl Services {
 
     pub(crate) fn long_lists(&self) -> &turns::Turns {
         &self.0.long_lists
+    }
+
+    pub(crate) fn copies(&self) -> &turns::Turns {
+        &self.0.copies
     }
 
     pub(crate) fn stage_counts(&self) -> &blob::StageCounts {

@@ -1,5 +1,8 @@
 //! The Blob service on the wire, one file an operation: decode, call, encode.
 
+pub(crate) mod abort_copy_blob;
+pub(crate) mod copy_blob;
+pub(crate) mod copy_state;
 pub(crate) mod create_container;
 pub(crate) mod delete_blob;
 pub(crate) mod delete_container;
@@ -20,6 +23,7 @@ pub(crate) mod list_containers;
 pub(crate) mod properties;
 pub(crate) mod put_blob;
 pub(crate) mod put_block;
+pub(crate) mod put_block_from_url;
 pub(crate) mod put_block_list;
 pub(crate) mod set_blob_metadata;
 pub(crate) mod set_blob_properties;

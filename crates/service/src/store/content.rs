@@ -63,7 +63,8 @@ pub async fn drop_holders<W: Changes>(reader: &Reader, plan: &mut W, contents: &
 /// The content has one holder left. If that is a manifest that took blocks over from it, the sweeper gives the other
 /// blocks back; if it is a record, the sweeper finds nothing to do.
 pub fn absorb_later<W: Changes>(plan: &mut W, content: &Content) {
-    if matches!(content.shape, Shape::Manifest { named: true, .. }) {
+    // Also where this holder did not name the blocks: the other one may.
+    if matches!(content.shape, Shape::Manifest { .. }) {
         plan.put(key::dead_content(content.id), DeadContent::Absorb.encode());
     }
 }

@@ -17,6 +17,7 @@
 //! e content                        stage whose blocks this manifest adopted, keys to be swept
 //! g content                        dead content, its chunks to be released; or a parent to be absorbed
 //! G generation                     dead container, its keys to be swept
+//! j copy                           copy under way, by its id     -> CopyJob
 //! q account 0 name                 queue                         -> QueueRecord
 //! k generation id                  message                       -> MessageFields
 //! v generation visible receipt id  message by the moment it is visible from -> when it expires
@@ -195,6 +196,14 @@ pub fn dead_content(content: ContentId) -> Key {
 
 pub fn dead_contents() -> KeyRange {
     KeyRange::prefix(&b"g"[..])
+}
+
+pub fn copy_job(id: uuid::Uuid) -> Key {
+    join(&[b"j", id.as_bytes()])
+}
+
+pub fn copy_jobs() -> KeyRange {
+    KeyRange::prefix(&b"j"[..])
 }
 
 pub fn queue(account: &str, name: &str) -> Key {

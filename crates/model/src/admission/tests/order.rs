@@ -23,7 +23,14 @@ fn watch(name: &str, mut given: Preconditions, steps: &[(&str, Repair)]) {
 fn appear(_: &mut Preconditions, record: &mut Option<Record>) {
     let lease = leases("Leased(A)").remove(0);
     let blob_type = Some(BlobType::Block);
-    *record = Some(Record { lease, blob_type, length: 100, sequence_number: 7, ..Record::present() });
+    *record = Some(Record {
+        lease,
+        blob_type,
+        length: 100,
+        sequence_number: 7,
+        is_being_copied: true,
+        ..Record::present()
+    });
 }
 
 fn drop_second_date(given: &mut Preconditions, _: &mut Option<Record>) {
@@ -64,6 +71,12 @@ fn become_append_blob(_: &mut Preconditions, record: &mut Option<Record>) {
     }
 }
 
+fn end_copy(_: &mut Preconditions, record: &mut Option<Record>) {
+    if let Some(record) = record {
+        record.is_being_copied = false;
+    }
+}
+
 fn everything_wrong() -> Preconditions {
     Preconditions {
         if_none_match: ETagCondition::parse(&ETAG.quoted()),
@@ -92,6 +105,7 @@ fn put_page_reports_the_first_fault() {
             ("412 ConditionNotMet", send_right_etag),
             ("412 ConditionNotMet", paint),
             ("409 InvalidBlobType", become_page_blob),
+            ("409 PendingCopyOperation", end_copy),
             ("412 SequenceNumberConditionNotMet", |given, _| given.sequence_number.at_most = Some(7)),
         ],
     );
@@ -110,6 +124,7 @@ fn append_block_reports_the_first_fault() {
             ("412 ConditionNotMet", send_right_etag),
             ("412 ConditionNotMet", paint),
             ("409 InvalidBlobType", become_append_blob),
+            ("409 PendingCopyOperation", end_copy),
             ("412 AppendPositionConditionNotMet", |given, _| given.append_position = Some(100)),
             ("412 MaxBlobSizeConditionNotMet", |given, _| given.max_size = Some(150)),
         ],

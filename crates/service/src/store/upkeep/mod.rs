@@ -5,6 +5,7 @@
 
 mod budget;
 mod contents;
+mod copies;
 mod counters;
 mod generations;
 mod manifests;
@@ -113,6 +114,10 @@ impl Round {
         for manifest in stages::list_adopted(services, self.adopted.clone()).await? {
             done.note("adopted blocks", stages::adopt(services, manifest).await.map(|()| true));
             self.adopted = Some(key::adopted(manifest));
+        }
+        match copies::end_lost(services).await {
+            Ok(count) => done.found += count,
+            Err(fault) => services.upkeep().pass_over("a copy without a server", &fault),
         }
         let more = self.sweep_contents(services, &mut done).await?;
         Ok(Pass { found: done.found, more: more || done.unfinished })
