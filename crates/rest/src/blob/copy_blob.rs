@@ -31,6 +31,8 @@ pub async fn copy_blob(call: Call) -> Result<Reply, Failure> {
         shown_source: asked.shown,
         given,
         md5,
+        // Before there was a CRC-64, the answer was the MD5.
+        tells_md5: call.row.op != Op::CopyBlob && !call.head.version.has(Feature::Crc64),
         limit: limit(call.row.op),
     };
     let copied = input.execute(&call.services, &call.context, op).await?;
@@ -44,7 +46,7 @@ pub async fn copy_blob(call: Call) -> Result<Reply, Failure> {
     let tells_crc64 =
         version.has(Feature::Crc64) && (md5.is_none() || version.has(Feature::BothHashesReturned));
     let crc64 = copied.crc64.filter(|_| tells_crc64);
-    let reply = reply.md5(name::CONTENT_MD5, md5).crc64(name::X_MS_CONTENT_CRC64, crc64);
+    let reply = reply.md5(name::CONTENT_MD5, copied.md5).crc64(name::X_MS_CONTENT_CRC64, crc64);
     if call.row.op == Op::CopyBlobFromUrl {
         let reply = reply
             .header(name::X_MS_COPY_ID, copied.id.to_string())

@@ -61,12 +61,11 @@ pub(crate) async fn source(call: &Call, with_tags: bool) -> Result<Asked, Failur
     }
     let head = head_of(call, &url)?;
     let reads_tags = with_tags || given.if_tags.is_some();
-    let is_looked_at =
-        call.row.policy.source == Source::Looked && head.target.account == *call.context.account;
-    authorised(call, &head, reads_tags).await.map_err(|failure| match is_looked_at {
+    crate::address::check(&head, Op::GetBlob.row()).map_err(|failure| match is_looked_at(call, &head) {
         true => failure,
         false => unverified(failure),
     })?;
+    authorised(call, &head, reads_tags).await.map_err(unverified)?;
     let source = OwnSource {
         account: head.target.account.as_str().into(),
         at: BlobAddress { container: head.target.container.clone(), blob: head.target.object.clone() },
@@ -75,6 +74,11 @@ pub(crate) async fn source(call: &Call, with_tags: bool) -> Result<Asked, Failur
         customer_key: None,
     };
     Ok(Asked { source: CopySource::Own(source), shown })
+}
+
+/// Copy Blob looks at a source of its own account itself.
+fn is_looked_at(call: &Call, head: &Head) -> bool {
+    call.row.policy.source == Source::Looked && head.target.account == *call.context.account
 }
 
 /// What the read of a source is told becomes what the copy is told.
@@ -118,15 +122,9 @@ async fn authorised(call: &Call, head: &Head, reads_tags: bool) -> Result<(), Fa
     if head.target.service != Service::Blob || head.target.object.is_empty() {
         return Err(ErrorCode::ResourceNotFound.into());
     }
-    crate::address::check(head, row)?;
-    // Whoever holds the account may copy inside of it. The operations that read their source as a client would need a
+    // The holder of an account may copy inside of it. The operations that read their source as a client would need a
     // credential for it in any case (recorded).
-    let is_own_account = head.target.account == *call.context.account;
-    if call.row.policy.source == Source::Looked
-        && is_own_account
-        && call.grant.held == Held::Everything
-        && !sas::is_sas(&head.query)
-    {
+    if is_looked_at(call, head) && call.grant.held == Held::Everything && !sas::is_sas(&head.query) {
         return Ok(());
     }
     let now = call.services.wall_now();

@@ -33,6 +33,8 @@ pub struct CopyBlob {
     pub given: GivenProperties,
     /// What the bytes of the source hash to, as the caller says.
     pub md5: Option<[u8; 16]>,
+    /// The answer names an MD5 in any case.
+    pub tells_md5: bool,
     /// The largest source.
     pub limit: u64,
 }
@@ -71,6 +73,8 @@ pub struct Copied {
     pub status: CopyStatus,
     /// Of an operation that tells it.
     pub crc64: Option<u64>,
+    /// Of the bytes, if it was given or is to be told.
+    pub md5: Option<[u8; 16]>,
 }
 
 /// So often a copy begins again when its source was replaced meanwhile.
@@ -114,6 +118,7 @@ impl CopyBlob {
             preconditions: &self.preconditions,
             given: &self.given,
             md5: self.md5,
+            with_md5: self.tells_md5 || self.md5.is_some(),
             limit: self.limit,
             op,
             form: Form::of(op),
@@ -135,10 +140,18 @@ struct Copy<'a> {
     preconditions: &'a Preconditions,
     given: &'a GivenProperties,
     md5: Option<[u8; 16]>,
+    with_md5: bool,
     limit: u64,
     op: WritingOp,
     form: Form,
     of: CopyOf,
+}
+
+/// Of the bytes, as far as they are known.
+#[derive(Default)]
+struct Hashes {
+    crc64: Option<u64>,
+    md5: Option<[u8; 16]>,
 }
 
 /// What a source says of itself.
@@ -168,9 +181,9 @@ impl Copy<'_> {
                 let properties = self.properties((&source).into());
                 return self.bytes(services, context, download.into_body(), length, properties).await;
             }
-            let crc64 = match self.form.tells_hash {
-                true => Some(self.hash(services, active, &view, &source).await?),
-                false => None,
+            let hashes = match self.form.tells_hash {
+                true => self.hash(services, active, &view, &source).await?,
+                false => Hashes::default(),
             };
             let seen = &source;
             let mark = &self.mark();
@@ -188,7 +201,7 @@ impl Copy<'_> {
                 })
                 .await?;
             if let Some(stamped) = shared {
-                return Ok(self.copied(stamped, CopyStatus::Success, crc64));
+                return Ok(self.copied(stamped, CopyStatus::Success, hashes));
             }
         }
         Err(ErrorCode::ServerBusy.into())
@@ -201,10 +214,12 @@ impl Copy<'_> {
         active: crate::readers::ActiveReader,
         view: &View,
         source: &BlobRecord,
-    ) -> Answer<u64> {
+    ) -> Answer<Hashes> {
         let mut download =
             Download::open(services, active, view, &source.content, 0..source.length()).await?;
-        let Some(wanted) = self.md5 else { return download.crc64().await };
+        if !self.with_md5 {
+            return Ok(Hashes { crc64: Some(download.crc64().await?), md5: None });
+        }
         let reading = async move {
             let (mut md5, mut crc64) = (Md5::new(), lazuli_engine::Crc64::new());
             while let Some(bytes) = download.next().await {
@@ -215,8 +230,8 @@ impl Copy<'_> {
             Ok::<_, Fault>((<[u8; 16]>::from(md5.finalize()), crc64.value()))
         };
         let (found, crc64) = services.aside(reading).await??;
-        check_md5(Some(wanted), Some(found))?;
-        Ok(crc64)
+        check_md5(self.md5, Some(found))?;
+        Ok(Hashes { crc64: Some(crc64), md5: Some(found) })
     }
 
     /// Copies bytes: here and now, or as a job.
@@ -234,7 +249,7 @@ impl Copy<'_> {
         if self.form.may_be_pending && length > AT_ONCE {
             return self.begin(services, context, body, length, properties).await;
         }
-        let uploaded = upload(services, body, self.limit, self.md5.is_some()).await?;
+        let uploaded = upload(services, body, self.limit, self.with_md5).await?;
         check_md5(self.md5, uploaded.md5)?;
         check_length(&uploaded, length)?;
         let mut content = NewContent::of_blob(services, uploaded).await?;
@@ -247,7 +262,8 @@ impl Copy<'_> {
             })
             .await?;
         content.settle();
-        Ok(self.copied(stamped, CopyStatus::Success, Some(content.uploaded().crc64)))
+        let Uploaded { crc64, md5, .. } = content.uploaded();
+        Ok(self.copied(stamped, CopyStatus::Success, Hashes { crc64: Some(*crc64), md5: *md5 }))
     }
 
     async fn begin(
@@ -268,11 +284,11 @@ impl Copy<'_> {
             })
             .await?;
         copy_job::start(services.clone(), pending, body, length, turn);
-        Ok(self.copied(stamped, CopyStatus::Pending, None))
+        Ok(self.copied(stamped, CopyStatus::Pending, Hashes::default()))
     }
 
-    fn copied(&self, stamped: Stamped, status: CopyStatus, crc64: Option<u64>) -> Copied {
-        Copied { stamped, id: self.of.id, status, crc64: crc64.filter(|_| self.form.tells_hash) }
+    fn copied(&self, stamped: Stamped, status: CopyStatus, Hashes { crc64, md5 }: Hashes) -> Copied {
+        Copied { stamped, id: self.of.id, status, crc64, md5 }
     }
 
     fn mark(&self) -> CopyMark {

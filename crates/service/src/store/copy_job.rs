@@ -78,7 +78,10 @@ impl Admitted<Existing> {
 impl Unit {
     /// Notes how far a copy has come, and that its server is there. False when the copy is no longer wanted.
     pub async fn prolong_copy(&mut self, Pending(job): &Pending, copied: u64) -> Answer<bool> {
-        let Some((place, mut record)) = self.blob_of(job).await? else { return Ok(false) };
+        let Some((place, mut record)) = self.blob_of(job).await? else {
+            self.delete(key::copy_job(job.id));
+            return Ok(false);
+        };
         let until = self.now().plus_seconds(LASTS_SECONDS);
         self.put(key::copy_job(job.id), CopyJob { until, ..job.clone() }.encode());
         if let Some(copy) = &mut record.extras_mut().copy {
@@ -90,7 +93,10 @@ impl Unit {
 
     /// The bytes are there. False when they are no longer wanted.
     pub async fn complete_copy(&mut self, Pending(job): &Pending, new: &NewContent) -> Answer<bool> {
-        let Some((place, mut record)) = self.blob_of(job).await? else { return Ok(false) };
+        let Some((place, mut record)) = self.blob_of(job).await? else {
+            self.delete(key::copy_job(job.id));
+            return Ok(false);
+        };
         new.publish(self).await?;
         record.content = new.content.clone();
         self.end(job, place, record, |copy| {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
 mod contents;
+mod copies;
 mod plan_sizes;
 mod queue;
 mod reclaim;

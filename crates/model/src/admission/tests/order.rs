@@ -3,6 +3,7 @@ use super::conditions::unmet;
 use super::record::{Record, outcome};
 use super::{ETAG, NEWEST, id, leases, row, table};
 use crate::etag::{ETag, ETagCondition};
+use crate::operation::{Op, Resource, Service};
 use crate::tags::Tags;
 use crate::time::Timestamp;
 use crate::version::ApiVersion;
@@ -156,8 +157,22 @@ fn put_blob_reports_the_first_fault() {
                     record.blob_type = Some(BlobType::Block);
                 }
             }),
+            ("409 PendingCopyOperation", end_copy),
         ],
     );
+}
+
+/// lease.md section 5: while a copy is pending, every write and every lease action waits; reads and the abort do not.
+#[test]
+fn a_pending_copy_refuses_every_write_of_its_blob() {
+    let rows = Op::ALL.iter().map(|op| op.row());
+    for row in rows.filter(|row| row.route.service == Service::Blob && row.route.resource == Resource::Blob) {
+        let blob_type = row.policy.blob_type;
+        let record = Record { is_being_copied: true, blob_type, ..Record::present() };
+        let waits = row.op.writes() && row.op != Op::AbortCopyBlob;
+        let wanted = if waits { "409 PendingCopyOperation" } else { "ok" };
+        assert_eq!(outcome(row, &Preconditions::default(), Some(record), NEWEST), wanted, "{}", row.name());
+    }
 }
 
 #[test]
