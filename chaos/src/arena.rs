@@ -1,5 +1,6 @@
 //! A server that dies and comes back while its clients go on.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ pub type Moment = u64;
 pub struct Arena {
     launch: Launch,
     server: Server,
-    place: watch::Sender<Option<Doors>>,
+    place: watch::Sender<Option<Vec<Doors>>>,
     start: Instant,
     /// When a server was certainly dead.
     pub deaths: Vec<Moment>,
@@ -25,9 +26,12 @@ pub struct Arena {
 
 impl Arena {
     pub fn open(options: &Options, case: &str) -> Trial<Self> {
-        let launch = Launch::new(options, case)?;
+        let mut launch = Launch::new(options, case)?;
+        if options.servers > 1 {
+            launch = launch.with(&["--rehearse-servers", &options.servers.to_string()]);
+        }
         let server = launch.start()?;
-        let (place, _) = watch::channel(Some(server.doors()));
+        let (place, _) = watch::channel(Some(server.all_doors()));
         Ok(Self { launch, server, place, start: Instant::now(), deaths: Vec::new() })
     }
 
@@ -37,7 +41,13 @@ impl Arena {
 
     /// `door`: the service that this client speaks to.
     pub fn guest(&self, door: fn(&Doors) -> SocketAddr) -> Guest {
-        Guest { place: self.place.subscribe(), start: self.start, door, connection: None }
+        Guest {
+            place: self.place.subscribe(),
+            start: self.start,
+            door,
+            requests: 0,
+            connections: HashMap::new(),
+        }
     }
 
     pub async fn kill(&mut self) -> Trial {
@@ -59,7 +69,7 @@ impl Arena {
 
     fn begin_again(&mut self) -> Trial {
         self.server = self.launch.start()?;
-        self.place.send_replace(Some(self.server.doors()));
+        self.place.send_replace(Some(self.server.all_doors()));
         Ok(())
     }
 
@@ -89,12 +99,13 @@ fn moment(start: Instant) -> Moment {
     u64::try_from(start.elapsed().as_nanos()).unwrap_or(Moment::MAX)
 }
 
-/// One client's way to whichever server runs.
+/// One client's way to whichever server runs: to another one with each request, when there are several.
 pub struct Guest {
-    place: watch::Receiver<Option<Doors>>,
+    place: watch::Receiver<Option<Vec<Doors>>>,
     start: Instant,
     door: fn(&Doors) -> SocketAddr,
-    connection: Option<(SocketAddr, Client)>,
+    requests: usize,
+    connections: HashMap<SocketAddr, Client>,
 }
 
 impl Guest {
@@ -104,17 +115,20 @@ impl Guest {
 
     /// Waits while there is no server; None when it took long, so that the caller can look at the time.
     pub async fn client(&mut self) -> Option<&mut Client> {
-        let found = *self.place.borrow_and_update();
-        let Some(doors) = found else {
+        let found = self.place.borrow_and_update().clone();
+        let Some(all) = found else {
+            // The next server has other ports.
+            self.connections.clear();
             let _ = tokio::time::timeout(Duration::from_millis(100), self.place.changed()).await;
             return None;
         };
-        let address = (self.door)(&doors);
-        if self.connection.as_ref().is_none_or(|(known, _)| *known != address) {
-            self.connection = Some((address, Client::new(address)));
-        }
-        self.connection.as_mut().map(|(_, client)| client)
+        let addresses: Vec<SocketAddr> = all.iter().map(self.door).collect();
+        self.connections.retain(|known, _| addresses.contains(known));
+        let address = *addresses.get(self.requests % addresses.len().max(1))?;
+        self.requests += 1;
+        Some(self.connections.entry(address).or_insert_with(|| Client::new(address)))
     }
+
     pub async fn send(&mut self, request: &Request) -> Sent {
         let Some(client) = self.client().await else { return Sent::Unsent };
         match client.send(request).await {

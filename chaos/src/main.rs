@@ -14,6 +14,7 @@ mod queue;
 mod random;
 mod sas;
 mod server;
+mod several;
 mod table;
 mod transfer;
 mod wire;

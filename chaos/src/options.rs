@@ -28,6 +28,8 @@ pub struct Options {
     pub messages: u64,
     pub seed: u64,
     pub long: bool,
+    /// Servers over one engine, for the cases that have clients of all of them.
+    pub servers: u8,
     cases: Vec<String>,
 }
 
@@ -77,6 +79,7 @@ pub fn read(arguments: impl Iterator<Item = String>) -> Trial<Wish> {
         messages: or(messages, 4000, 1_000_000),
         seed: seed.unwrap_or_else(now),
         long,
+        servers: 1,
         cases,
     }))
 }

@@ -85,8 +85,14 @@ impl Launch {
         command.args(&self.arguments).arg("--silent").arg("--location").arg(&self.data);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
         let child = command.spawn().map_err(|error| format!("the server cannot be run: {error}"))?;
-        let mut server =
-            Server { child, blob: nowhere(), queue: nowhere(), table: nowhere(), admin: nowhere() };
+        let mut server = Server {
+            child,
+            blob: nowhere(),
+            queue: nowhere(),
+            table: nowhere(),
+            admin: nowhere(),
+            others: vec![],
+        };
         let told = listen(&mut server.child)?;
         let end = Instant::now() + START_PATIENCE;
         loop {
@@ -103,6 +109,19 @@ impl Launch {
                 continue;
             };
             let address = url.split_once("://").and_then(|(_, address)| address.parse().ok());
+            // Servers behind the first are announced with their number.
+            if let Some((name, number)) = name.split_once('-') {
+                let number: usize = number.parse().map_err(|_| format!("what is {line}?"))?;
+                server.others.resize(server.others.len().max(number - 1), Doors::nowhere());
+                let doors = &mut server.others[number - 2];
+                match (name, address) {
+                    ("blob", Some(address)) => doors.blob = address,
+                    ("queue", Some(address)) => doors.queue = address,
+                    ("table", Some(address)) => doors.table = address,
+                    _ => {}
+                }
+                continue;
+            }
             match (name, address) {
                 ("blob", Some(address)) => server.blob = address,
                 ("queue", Some(address)) => server.queue = address,
@@ -138,6 +157,12 @@ pub struct Doors {
     pub table: SocketAddr,
 }
 
+impl Doors {
+    fn nowhere() -> Self {
+        Self { blob: nowhere(), queue: nowhere(), table: nowhere() }
+    }
+}
+
 /// Killed when dropped.
 pub struct Server {
     child: Child,
@@ -145,11 +170,18 @@ pub struct Server {
     pub queue: SocketAddr,
     pub table: SocketAddr,
     pub admin: SocketAddr,
+    /// Of servers over the same engine, in the same process.
+    others: Vec<Doors>,
 }
 
 impl Server {
     pub fn doors(&self) -> Doors {
         Doors { blob: self.blob, queue: self.queue, table: self.table }
+    }
+
+    /// Of every server over the engine.
+    pub fn all_doors(&self) -> Vec<Doors> {
+        std::iter::once(self.doors()).chain(self.others.iter().copied()).collect()
     }
 
     /// kill -9: whatever was not written is not written.

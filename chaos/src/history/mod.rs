@@ -15,7 +15,7 @@ use crate::options::Options;
 use checker::{Model, Verdict};
 use event::Event;
 
-pub use record::run;
+pub use record::{Actor, run};
 
 pub async fn judge_the_judge(_options: &Options) -> Trial<String> {
     let (blobs, tables) = (blob::bad::run()?, table::bad::run()?);

@@ -8,10 +8,11 @@ use crate::contention::Contention;
 use crate::error::{EngineError, Refusal};
 use crate::extents::Extents;
 use crate::key::{Key, Value};
-use crate::local::{Local, Snapshot, scan};
+use crate::local::{Local, Snapshot, aside, scan};
 use crate::stats::EngineStats;
 use crate::txn::{
-    Commit, Entry, LookPage, Looks, Outcome, Scan, ScanPage, SkipPage, SkipScan, Stamp, Ticks, Txn, TxnId,
+    Commit, Count, Counted, Entry, LookPage, Looks, Outcome, Scan, ScanPage, SkipPage, SkipScan, Stamp,
+    Ticks, Txn, TxnId,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,17 +38,20 @@ pub(crate) struct Submission {
 }
 
 impl Backend {
-    /// A snapshot of everything committed. `near` tells the keys that will be read first: a remote engine fetches them
-    /// with the opening, so that the stamp and the first values are one round trip.
-    pub async fn view(&self, near: impl Fn() -> Vec<Key>) -> Result<(View, Stamp), EngineError> {
+    /// A snapshot of everything committed, where that takes no waiting.
+    pub fn view_at_once(&self) -> Option<(View, Stamp)> {
         match self {
             Self::Local(local) => {
-                // Rows are read from memory, or from the same disk one by one.
-                let _ = near;
                 let (snapshot, stamp) = local.snapshot();
-                Ok((View::Local(snapshot), stamp))
+                Some((View::Local(snapshot), stamp))
             }
         }
+    }
+
+    /// The same where it does. `near` are the keys that will be read first: a remote engine fetches them with the opening, so
+    /// that the stamp and the first values are one round trip.
+    pub async fn view(&self, _near: Vec<Key>) -> Result<(View, Stamp), EngineError> {
+        self.view_at_once().ok_or(EngineError::Unavailable("no snapshot"))
     }
 
     /// All or nothing, durable when it returns. Goes on even if the future is dropped.
@@ -72,6 +76,24 @@ impl Backend {
     pub fn wall_now(&self) -> Ticks {
         match self {
             Self::Local(local) => local.clock().wall(),
+        }
+    }
+
+    pub fn steady_now(&self) -> Ticks {
+        match self {
+            Self::Local(local) => local.clock().steady(),
+        }
+    }
+
+    pub fn move_clock_to(&self, offset: Ticks) {
+        match self {
+            Self::Local(local) => local.clock().move_to(offset),
+        }
+    }
+
+    pub fn resume_clock(&self, offset: Ticks) {
+        match self {
+            Self::Local(local) => local.clock().resume(offset),
         }
     }
 
@@ -114,16 +136,17 @@ impl Backend {
 }
 
 impl View {
-    pub async fn get(&self, key: &Key) -> Result<Option<Entry>, EngineError> {
+    /// Without waiting; `None` when it takes [`Self::get_many`].
+    pub fn get_at_once(&self, key: &Key) -> Option<Result<Option<Entry>, EngineError>> {
         match self {
-            Self::Local(snapshot) => snapshot.entry(key),
+            Self::Local(snapshot) => snapshot.entry_at_once(key),
         }
     }
 
     /// One batch: the entries in the order of the keys.
-    pub async fn get_many(&self, keys: &[Key]) -> Result<Vec<Option<Entry>>, EngineError> {
+    pub async fn get_many(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, EngineError> {
         match self {
-            Self::Local(snapshot) => keys.iter().map(|key| snapshot.entry(key)).collect(),
+            Self::Local(snapshot) => aside::get_many(snapshot.clone(), keys).await,
         }
     }
 
@@ -141,6 +164,12 @@ impl View {
     ) -> Result<LookPage, EngineError> {
         match self {
             Self::Local(snapshot) => scan::scan_filtered(snapshot, scan, looks, wanted),
+        }
+    }
+
+    pub async fn count(&self, count: &Count) -> Result<Counted, EngineError> {
+        match self {
+            Self::Local(snapshot) => scan::count(snapshot, count),
         }
     }
 

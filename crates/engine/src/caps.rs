@@ -10,6 +10,8 @@ pub const TXN: usize = 1_000_000;
 pub const WRITES: usize = 10_000;
 /// What a chunk that is published or released counts.
 pub const CHUNK: usize = 64;
+/// Rows that are looked at by one count.
+pub const COUNT: usize = 10_000;
 
 /// Keys that begin with this byte are the engine's own.
 pub(crate) const OWN: u8 = 0x00;
@@ -27,11 +29,11 @@ pub(crate) fn check_key(key: &[u8]) -> Result<(), EngineError> {
 
 /// Bytes that the transaction will add to a group; an error when it is over a cap.
 pub(crate) fn check(txn: &Txn) -> Result<usize, EngineError> {
-    if txn.writes.len() > WRITES {
+    if txn.writes.len() + txn.private_writes.len() > WRITES {
         return Err(EngineError::TooLarge("writes"));
     }
     let mut size = (txn.publish.len() + txn.release.len()) * CHUNK;
-    for write in &txn.writes {
+    for write in txn.all_writes() {
         let (key, value) = match write {
             Write::Put(key, value) => (key, value.len()),
             Write::Delete(key) => (key, 0),

@@ -58,7 +58,11 @@ impl Engine {
     /// The same; `near` tells the keys that will be read first. An engine behind a network fetches them with the opening,
     /// in one round trip; a local one does not ask.
     pub async fn reader_near(&self, near: impl Fn() -> Vec<Key>) -> Result<Reader, EngineError> {
-        let (view, stamp) = self.inner.backend.view(near).await?;
+        let (view, stamp) = match self.inner.backend.view_at_once() {
+            Some(opened) => opened,
+            // Boxed: the futures of callers stay small.
+            None => Box::pin(self.inner.backend.view(near())).await?,
+        };
         Ok(Reader::new(view, stamp))
     }
 
@@ -92,9 +96,24 @@ impl Engine {
         self.inner.backend.wall_now()
     }
 
+    /// The engine's clock without what tests moved it by: what is measured by this does not jump.
+    pub fn steady_now(&self) -> Ticks {
+        self.inner.backend.steady_now()
+    }
+
     /// Moves both clocks forward, for tests.
     pub fn advance_clock(&self, by: Duration) {
         self.inner.backend.advance_clock(by);
+    }
+
+    /// Moves both clocks to so far from where they would be, unless they are farther.
+    pub fn move_clock_to(&self, offset: Ticks) {
+        self.inner.backend.move_clock_to(offset);
+    }
+
+    /// The same for what earlier runs were moved by, before anything is measured by these clocks.
+    pub fn resume_clock(&self, offset: Ticks) {
+        self.inner.backend.resume_clock(offset);
     }
 
     pub fn extents(&self) -> &Extents {

@@ -29,6 +29,6 @@ pub use local::{ExtentOptions, OpenError, Options};
 pub use reader::Reader;
 pub use stats::{EngineStats, RowCacheStats, SyncStats};
 pub use txn::{
-    ChunkId, Commit, Entry, Expect, LookPage, Looks, Outcome, Plan, Scan, ScanPage, SkipItem, SkipPage,
-    SkipScan, Stamp, Ticks, Txn, TxnId, Version, Write,
+    ChunkId, Commit, Count, Counted, Entry, ExpectedVersion, LookPage, Looks, Outcome, Plan, RangeCheck,
+    Scan, ScanPage, SkipItem, SkipPage, SkipScan, Stamp, Ticks, Txn, TxnId, Version, Write,
 };

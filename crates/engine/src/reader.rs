@@ -4,7 +4,10 @@ use crate::backend::View;
 use crate::caps;
 use crate::error::EngineError;
 use crate::key::{Key, KeyRange, Value};
-use crate::txn::{Entry, Expect, LookPage, Looks, Scan, ScanPage, SkipPage, SkipScan, Stamp};
+use crate::txn::{
+    Count, Counted, Entry, ExpectedVersion, LookPage, Looks, RangeCheck, Scan, ScanPage, SkipPage, SkipScan,
+    Stamp,
+};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -21,8 +24,8 @@ struct Inner {
 
 #[derive(Default)]
 pub(crate) struct Tracked {
-    pub checks: Vec<(Key, Expect)>,
-    pub range_checks: Vec<(KeyRange, Stamp)>,
+    pub checks: Vec<(Key, ExpectedVersion)>,
+    pub range_checks: Vec<RangeCheck>,
 }
 
 impl Reader {
@@ -42,14 +45,21 @@ impl Reader {
     /// The commit will be refused if the key has changed by then.
     pub async fn get(&self, key: impl Into<Key>) -> Result<Option<Entry>, EngineError> {
         let key = key.into();
-        let found = self.one(&key).await?;
+        let found = match self.at_once(&key) {
+            Some(found) => found?,
+            None => self.awaited(&key).await?,
+        };
         self.track(key, found.as_ref());
         Ok(found)
     }
 
     /// Like [`Self::get`], but the commit does not depend on it.
-    pub async fn peek(&self, key: impl Into<Key>) -> Result<Option<Entry>, EngineError> {
-        self.one(&key.into()).await
+    pub async fn get_untracked(&self, key: impl Into<Key>) -> Result<Option<Entry>, EngineError> {
+        let key = key.into();
+        match self.at_once(&key) {
+            Some(found) => found,
+            None => self.awaited(&key).await,
+        }
     }
 
     /// Like [`Self::get`], for many keys in one batch: the entries come in the order of the keys.
@@ -61,8 +71,8 @@ impl Reader {
         Ok(found)
     }
 
-    /// Like [`Self::peek`], for many keys in one batch.
-    pub async fn peek_many(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, EngineError> {
+    /// Like [`Self::get_untracked`], for many keys in one batch.
+    pub async fn get_untracked_many(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, EngineError> {
         self.batch(&keys).await
     }
 
@@ -73,7 +83,7 @@ impl Reader {
 
     /// Like [`Self::scan`], but of the rows that `looks` allows only those that are `wanted`, which sees each row where
     /// it lies. The limits of the scan are on what is wanted. Not tracked.
-    pub async fn look(
+    pub async fn scan_filtered(
         &self,
         scan: Scan,
         looks: Looks,
@@ -87,25 +97,49 @@ impl Reader {
         self.inner.view.skip_scan(&scan).await
     }
 
-    /// The commit will be refused if any key of the range was written since this snapshot.
-    pub fn check_range(&self, range: KeyRange) {
-        self.inner.tracked.lock().range_checks.push((range, self.inner.stamp));
+    /// How many keys of a range there are, in one bounded step; nothing of them is returned. Not tracked.
+    pub async fn count(&self, count: Count) -> Result<Counted, EngineError> {
+        self.inner.view.count(&Count { limit: count.limit.min(caps::COUNT), ..count }).await
     }
 
-    async fn one(&self, key: &Key) -> Result<Option<Entry>, EngineError> {
+    /// The commit will be refused if any key of the range was written since this snapshot. The guard is a key that every
+    /// transaction which writes into the range has among its checks or its writes: an engine that locks keys closes the
+    /// range by it, since it cannot lock keys that are not there.
+    pub fn check_range(&self, range: KeyRange, guard: impl Into<Key>) {
+        let check = RangeCheck { range, since: self.inner.stamp, guard: guard.into() };
+        self.inner.tracked.lock().range_checks.push(check);
+    }
+
+    /// `None` when it takes waiting.
+    fn at_once(&self, key: &Key) -> Option<Result<Option<Entry>, EngineError>> {
         // A key that may not be written is absent, and a backend need not be able to look for it.
         if caps::check_key(key).is_err() {
-            return Ok(None);
+            return Some(Ok(None));
         }
-        self.inner.view.get(key).await
+        self.inner.view.get_at_once(key)
+    }
+
+    async fn awaited(&self, key: &Key) -> Result<Option<Entry>, EngineError> {
+        // Boxed: the futures of callers stay small.
+        Ok(Box::pin(self.inner.view.get_many(vec![key.clone()])).await?.pop().flatten())
     }
 
     async fn batch(&self, keys: &[Key]) -> Result<Vec<Option<Entry>>, EngineError> {
-        if keys.iter().all(|key| caps::check_key(key).is_ok()) {
-            return self.inner.view.get_many(keys).await;
+        let mut found = Vec::with_capacity(keys.len());
+        for (at, key) in keys.iter().enumerate() {
+            let Some(entry) = self.at_once(key) else {
+                found.extend(self.batch_awaited(&keys[at..]).await?);
+                break;
+            };
+            found.push(entry?);
         }
+        Ok(found)
+    }
+
+    /// What takes waiting goes together.
+    async fn batch_awaited(&self, keys: &[Key]) -> Result<Vec<Option<Entry>>, EngineError> {
         let possible: Vec<Key> = keys.iter().filter(|key| caps::check_key(key).is_ok()).cloned().collect();
-        let mut found = self.inner.view.get_many(&possible).await?.into_iter();
+        let mut found = Box::pin(self.inner.view.get_many(possible)).await?.into_iter();
         let entry = |key: &Key| caps::check_key(key).ok().and_then(|()| found.next().flatten());
         Ok(keys.iter().map(entry).collect())
     }
@@ -115,7 +149,7 @@ impl Reader {
         if caps::check_key(&key).is_err() {
             return;
         }
-        let expect = found.map_or(Expect::Absent, |entry| Expect::Version(entry.version));
+        let expect = found.map_or(ExpectedVersion::Absent, |entry| ExpectedVersion::Version(entry.version));
         self.inner.tracked.lock().checks.push((key, expect));
     }
 }

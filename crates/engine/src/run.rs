@@ -38,10 +38,11 @@ impl Engine {
         loop {
             contender.attempt()?;
             let reader = self.reader_near(&near).await?;
-            let Plan { writes, publish, release, output } = closure(reader.clone()).await?;
-            if writes.is_empty() && publish.is_empty() && release.is_empty() {
-                return Ok(output);
+            let plan = closure(reader.clone()).await?;
+            if plan.is_empty() {
+                return Ok(plan.output);
             }
+            let Plan { writes, private_writes, publish, release, output } = plan;
             let tracked = reader.take_tracked();
             if contender.waits_in_line(tracked.checks.iter().map(|(key, _)| key)).await? {
                 continue;
@@ -52,6 +53,7 @@ impl Engine {
                 checks: tracked.checks,
                 range_checks: tracked.range_checks,
                 writes,
+                private_writes,
                 publish,
                 release,
                 deadline,

@@ -9,6 +9,8 @@ pub struct EngineStats {
     pub transactions: u64,
     /// Since the engine was opened.
     pub groups: u64,
+    /// Rows read aside since the engine was opened, because the disk might have been needed.
+    pub reads_aside: u64,
     pub syncs: SyncStats,
     pub row_cache: RowCacheStats,
     /// Bytes that the disk has left for the engine; `None` when there is no disk.

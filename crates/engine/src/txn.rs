@@ -51,6 +51,23 @@ pub struct ScanPage {
     pub more: bool,
 }
 
+/// Counts the keys of a range in order, at most `limit` of them.
+#[derive(Clone, Debug)]
+pub struct Count {
+    pub range: KeyRange,
+    /// Only keys whose value is greater than this, byte by byte, are counted.
+    pub value_above: Option<Value>,
+    /// Rows that are looked at, counted or not. At most [`caps::COUNT`] are.
+    pub limit: usize,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    pub count: usize,
+    /// The first key that was not looked at; `None` at the end of the range.
+    pub next: Option<Key>,
+}
+
 /// How far one look goes. The walk holds its thread until it has seen so many rows or so many bytes, so this is what
 /// others on the same thread wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +119,7 @@ pub struct TxnId(pub u128);
 pub struct ChunkId(pub u128);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expect {
+pub enum ExpectedVersion {
     Version(Version),
     Absent,
 }
@@ -129,13 +146,23 @@ impl Write {
     }
 }
 
+/// No key in the range was written since the stamp.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RangeCheck {
+    pub range: KeyRange,
+    pub since: Stamp,
+    /// A key that every transaction which writes into the range has among its checks or its writes.
+    pub guard: Key,
+}
+
 #[derive(Clone, Debug)]
 pub struct Txn {
     pub id: TxnId,
-    pub checks: Vec<(Key, Expect)>,
-    /// No key in the range was written since the stamp.
-    pub range_checks: Vec<(KeyRange, Stamp)>,
+    pub checks: Vec<(Key, ExpectedVersion)>,
+    pub range_checks: Vec<RangeCheck>,
     pub writes: Vec<Write>,
+    /// Writes to keys that no other transaction can be checking: see [`Plan::put_private`]. No key stands here and in `writes`.
+    pub private_writes: Vec<Write>,
     /// Chunks that this commit makes reachable; written and synced before it.
     pub publish: Vec<ChunkId>,
     /// Chunks that this commit gives back.
@@ -143,11 +170,32 @@ pub struct Txn {
     pub deadline: Option<std::time::Instant>,
 }
 
+impl Txn {
+    /// Nothing yet.
+    pub fn new(id: TxnId) -> Self {
+        Self {
+            id,
+            checks: Vec::new(),
+            range_checks: Vec::new(),
+            writes: Vec::new(),
+            private_writes: Vec::new(),
+            publish: Vec::new(),
+            release: Vec::new(),
+            deadline: None,
+        }
+    }
+
+    pub(crate) fn all_writes(&self) -> impl Iterator<Item = &Write> {
+        self.writes.iter().chain(&self.private_writes)
+    }
+}
+
 /// What a `run` closure decides: the writes, and what to answer if they commit.
 /// The checks come from the reader. No writes and no chunks: nothing is committed.
 #[derive(Debug)]
 pub struct Plan<T> {
     pub writes: Vec<Write>,
+    pub private_writes: Vec<Write>,
     pub publish: Vec<ChunkId>,
     pub release: Vec<ChunkId>,
     pub output: T,
@@ -155,13 +203,28 @@ pub struct Plan<T> {
 
 impl<T> Plan<T> {
     pub fn new(output: T) -> Self {
-        Self { writes: Vec::new(), publish: Vec::new(), release: Vec::new(), output }
+        Self {
+            writes: Vec::new(),
+            private_writes: Vec::new(),
+            publish: Vec::new(),
+            release: Vec::new(),
+            output,
+        }
+    }
+
+    /// Nothing is committed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.writes.is_empty()
+            && self.private_writes.is_empty()
+            && self.publish.is_empty()
+            && self.release.is_empty()
     }
 
     /// What the commit would count against [`caps::TXN`].
     pub fn size(&self) -> usize {
         let chunks = self.publish.len() + self.release.len();
-        self.writes.iter().map(Write::len).sum::<usize>() + chunks * caps::CHUNK
+        let writes = self.writes.iter().chain(&self.private_writes);
+        writes.map(Write::len).sum::<usize>() + chunks * caps::CHUNK
     }
 
     pub fn put(&mut self, key: impl Into<Key>, value: impl Into<Value>) {
@@ -172,6 +235,18 @@ impl<T> Plan<T> {
     /// block in memory for as long as the engine remembers that the key was deleted.
     pub fn delete(&mut self, key: impl Into<Key>) {
         self.writes.push(Write::Delete(Key::copy_from_slice(&key.into())));
+    }
+
+    /// Like [`Self::put`], for a key that no other transaction can be checking at that time, alone or in a range: one made of
+    /// a fresh id, which others learn from what is committed with it. An engine that locks keys takes no lock for it, so a
+    /// wrong use is a lost check. A debug build of the local engine stops when such a write is the reason of a conflict.
+    pub fn put_private(&mut self, key: impl Into<Key>, value: impl Into<Value>) {
+        self.private_writes.push(Write::Put(key.into(), value.into()));
+    }
+
+    /// Like [`Self::delete`], for a key that no other transaction can be checking: one that is only ever read untracked.
+    pub fn delete_private(&mut self, key: impl Into<Key>) {
+        self.private_writes.push(Write::Delete(Key::copy_from_slice(&key.into())));
     }
 }
 

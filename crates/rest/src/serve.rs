@@ -18,11 +18,12 @@ use crate::auth::Auth;
 use crate::authorize::authorize;
 use crate::call::Call;
 use crate::copy::Sources;
-use crate::envelope::{Arrival, Envelope, HttpDate};
 use crate::head::Head;
 use crate::not_built::not_built;
 use crate::reply::Reply;
+use crate::request_head::Arrival;
 use crate::response_body::ResponseBody;
+use crate::response_head::{HttpDate, ResponseHead};
 use crate::{address, cors, headers, operations, request_body, table};
 
 /// An answer, and what logs and metrics say about its request.
@@ -84,35 +85,35 @@ impl Gateway {
         let now = self.services.wall_now();
         let (parts, body) = request.into_parts();
         let arrival = Arrival { listener, peer, secure, now };
-        let (mut envelope, head) = Envelope::open(&arrival, parts);
-        let length = envelope.content_length;
-        let span = envelope.span();
+        let (mut response_head, head) = ResponseHead::open(&arrival, parts);
+        let length = response_head.content_length;
+        let span = response_head.span();
         let reply = match head {
             Ok(head) => {
                 let body = request_body::service_body(body, length, head.header(headers::EXPECT).is_some());
-                self.answer(head, body, &mut envelope).instrument(span.clone()).await
+                self.answer(head, body, &mut response_head).instrument(span.clone()).await
             }
             Err(failure) => {
                 drop(request_body::service_body(body, length, false));
                 failure.into()
             }
         };
-        let response = span.in_scope(|| envelope.seal(reply, &self.date, &self.auth));
-        Served { response, operation: envelope.operation(), bytes_in: length.unwrap_or(0) }
+        let response = span.in_scope(|| response_head.seal(reply, &self.date, &self.auth));
+        Served { response, operation: response_head.operation(), bytes_in: length.unwrap_or(0) }
     }
 
     async fn answer(
         &self,
         mut head: Box<Head>,
         body: lazuli_service::Body,
-        envelope: &mut Envelope,
+        response_head: &mut ResponseHead,
     ) -> Reply {
         if let Err(failure) = head.check_headers() {
             return failure.into();
         }
         let served = self.serves(&head);
         if served {
-            self.default_version(&mut head, envelope).await;
+            self.default_version(&mut head, response_head).await;
         }
         if head.method == Method::Options {
             if !served {
@@ -124,7 +125,7 @@ impl Gateway {
             Ok(row) => row,
             Err(failure) => return refuse_route(failure, &head),
         };
-        envelope.row = Some(row);
+        response_head.row = Some(row);
         tracing::Span::current().record("operation", row.name());
         let cors = cors::Actual::of(&head).filter(|_| served);
         // A bug in one operation must not take the connection, or anybody else's request, with it.
@@ -145,15 +146,15 @@ impl Gateway {
     }
 
     /// A request to the Blob service that names no version gets the one that the account's owner chose.
-    async fn default_version(&self, head: &mut Head, envelope: &mut Envelope) {
-        if envelope.names_version || head.target.service != Service::Blob {
+    async fn default_version(&self, head: &mut Head, response_head: &mut ResponseHead) {
+        if response_head.names_version || head.target.service != Service::Blob {
             return;
         }
         let found = get_service_properties(&self.services, &head.target.account, Service::Blob).await;
         let chosen = found.ok().and_then(|properties| properties.default_service_version);
         if let Some(version) = chosen.as_deref().and_then(ApiVersion::parse) {
             head.version = version;
-            envelope.choose_version(version);
+            response_head.choose_version(version);
         }
     }
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
-use lazuli_engine::Engine;
+use lazuli_service::Services;
 use serde::Deserialize;
 use tokio::time::timeout;
 
@@ -22,7 +22,7 @@ const BODY_PATIENCE: Duration = Duration::from_secs(30);
 const FARTHEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 pub struct Admin {
-    pub engine: Engine,
+    pub services: Services,
     pub metrics: Arc<Metrics>,
     pub token: Option<String>,
     pub test_clock: bool,
@@ -74,23 +74,31 @@ impl Admin {
 
     /// Alive: worth keeping. A stopped engine never recovers by itself.
     fn health(&self) -> Answer {
-        match self.engine.is_stopped() {
+        match self.services.is_stopped() {
             None => plain(StatusCode::OK, "ok\n"),
             Some(reason) => plain(StatusCode::SERVICE_UNAVAILABLE, format!("engine stopped: {reason}\n")),
         }
     }
 
     fn readiness(&self) -> Answer {
-        if self.engine.is_stopped().is_some() {
+        if self.services.is_stopped().is_some() {
             return self.health();
         }
         if !self.ready.load(Ordering::Relaxed) {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "draining\n");
         }
-        if self.well_known_key_exposed {
-            return plain(StatusCode::OK, "ready\nwarning: the well-known key is served beyond loopback\n");
+        if self.services.is_late() {
+            return plain(StatusCode::SERVICE_UNAVAILABLE, "heartbeats are late\n");
         }
-        plain(StatusCode::OK, "ready\n")
+        let mut text = "ready\n".to_owned();
+        if self.well_known_key_exposed {
+            text.push_str("warning: the well-known key is served beyond loopback\n");
+        }
+        let others = self.services.servers_with_other_accounts();
+        if others > 0 {
+            text.push_str(&format!("warning: {others} other servers know other accounts or keys\n"));
+        }
+        plain(StatusCode::OK, text)
     }
 
     async fn advance(&self, request: Request<Incoming>) -> Answer {
@@ -110,8 +118,10 @@ impl Admin {
         if by > FARTHEST {
             return plain(StatusCode::BAD_REQUEST, "advance_ms: at most a year at a time\n");
         }
-        self.engine.advance_clock(by);
-        let now = self.engine.now().0;
+        if let Err(fault) = self.services.advance_clock(by).await {
+            return plain(StatusCode::SERVICE_UNAVAILABLE, format!("the clock was not moved: {}\n", fault.0));
+        }
+        let now = self.services.now().to_unix_ticks();
         answer(StatusCode::OK, "application/json", format!("{{\"now_unix_ticks\": {now}}}\n"))
     }
 

@@ -55,6 +55,11 @@ pub struct ServeArgs {
 
     #[command(flatten)]
     pub settings: Settings,
+
+    /// For our own tests: so many servers over one engine, in one process. Those behind the first listen on free ports
+    /// and are announced with their number (`blob-2`).
+    #[arg(long = "rehearse-servers", value_name = "COUNT", hide = true, value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub rehearse_servers: Option<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]

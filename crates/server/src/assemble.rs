@@ -8,7 +8,7 @@ use lazuli_model::operation::Service;
 use lazuli_rest::Gateway;
 use lazuli_rest::auth::{Account, Accounts, Auth, Jwks, OAuth};
 use lazuli_rest::copy::{ForeignHosts, Sources};
-use lazuli_service::{ServiceOptions, Services, upkeep};
+use lazuli_service::{Members, ServiceOptions, Services, upkeep};
 use tokio::task::JoinHandle;
 
 use crate::config::{Config, Oauth, Storage};
@@ -57,17 +57,27 @@ pub struct Assembled {
     accounts: Accounts,
 }
 
-/// `own` are the addresses that the Blob service listens on.
-pub fn assemble(
+/// A server over the engine, ready for its first request. `own` are the addresses that its Blob service listens on.
+pub async fn assemble(
     config: &Config,
     engine: &Engine,
+    members: Members,
     metrics: &Metrics,
     own: Vec<SocketAddr>,
 ) -> Result<Assembled, Error> {
-    let options = ServiceOptions { answer_memory: config.answer_memory, ..ServiceOptions::default() };
+    let options = ServiceOptions {
+        answer_memory: config.answer_memory,
+        members,
+        test_clock: config.test_clock,
+        ..ServiceOptions::default()
+    };
     let services = Services::new(engine.clone(), options);
+    services.set_accounts(digest(&config.accounts));
+    services.resume_clock().await.map_err(|fault| fault.0)?;
+    services.join().await.map_err(|fault| fault.0)?;
     let accounts = Accounts::new(config.accounts.iter().cloned());
-    let auth = Auth::new(accounts.clone(), oauth(&config.oauth)?, secret::delegation(&config.storage)?)
+    let secret = secret::delegation(&config.storage, &services).await?;
+    let auth = Auth::new(accounts.clone(), oauth(&config.oauth)?, secret)
         .with_bearer_over_http(config.bearer_over_http);
     metrics.watch(&services);
     let foreign = ForeignHosts::parse(config.copy_sources.iter().map(String::as_str))?;
@@ -78,17 +88,28 @@ pub fn assemble(
 
 impl Assembled {
     pub fn replace_accounts(&self, accounts: Vec<Account>) {
+        self.services.set_accounts(digest(&accounts));
         self.accounts.replace(accounts);
     }
 
-    /// Sees to what a crash left; before the first request.
-    pub async fn recover(&self) {
-        upkeep::recover(&self.services).await;
+    /// Work that goes on beside the requests.
+    pub fn in_background(&self) -> [JoinHandle<()>; 2] {
+        let sweeping = tokio::spawn(upkeep::sweep_forever(self.services.clone()));
+        [sweeping, tokio::spawn(self.services.clone().keep_beating())]
     }
+}
 
-    pub fn sweep(&self) -> JoinHandle<()> {
-        tokio::spawn(upkeep::sweep_forever(self.services.clone()))
+/// The same for the same names and keys, in whatever order. Tells nothing about a key.
+fn digest(accounts: &[Account]) -> u64 {
+    let mut lines: Vec<Vec<u8>> = Vec::new();
+    for account in accounts {
+        for key in account.keys() {
+            lines.push([account.name.as_bytes(), &[0], &key.sign(b"digest of accounts")].concat());
+        }
     }
+    lines.sort();
+    let digest = lazuli_service::md5(&lines.concat());
+    digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 fn oauth(config: &Oauth) -> Result<OAuth, Error> {

@@ -56,7 +56,11 @@ fn main() -> ExitCode {
 
 /// Flags before and after `serve` are the same flags; those after it win.
 fn merge(nearer: ServeArgs, farther: ServeArgs) -> ServeArgs {
-    ServeArgs { config: nearer.config.or(farther.config), settings: nearer.settings.or(farther.settings) }
+    ServeArgs {
+        config: nearer.config.or(farther.config),
+        settings: nearer.settings.or(farther.settings),
+        rehearse_servers: nearer.rehearse_servers.or(farther.rehearse_servers),
+    }
 }
 
 fn serve(args: ServeArgs) -> ExitCode {

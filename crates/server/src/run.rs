@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use lazuli_engine::Engine;
 use lazuli_model::operation::Service;
+use lazuli_service::Members;
+use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::admin::Admin;
@@ -59,38 +61,50 @@ async fn serve(
 ) -> Result<ExitCode, Error> {
     let mut signals = Signals::listen()?;
     let certificate = config.tls.clone().map(Certificate::load).transpose()?;
-    let listeners = bind_all(config)?;
+    let listeners = bind_all(config, args.rehearse_servers.unwrap_or(1))?;
     let share = share_descriptors(config)?;
     let engine = assemble::open_engine(config, share.engine)?;
 
     let acceptor = Acceptor::new(share.connections, Lanes::start()?);
     let admin_acceptor = Acceptor::new(ADMIN_CONNECTIONS, Lanes::here());
     let metrics = Metrics::new(acceptor.clone());
-    let serves_blobs = |(listener, _): &(&crate::config::Listener, &Bound)| listener.service == Service::Blob;
-    let own = config.listeners.iter().zip(&listeners.services).filter(serves_blobs);
-    let own = own.map(|(_, bound)| bound.address).collect();
-    let assembled = assemble::assemble(config, &engine, &metrics, own)?;
-    assembled.recover().await;
-    create_at_start::create(&assembled.services, &config.create_at_start).await?;
-    let sweeper = assembled.sweep();
+    // A directory is locked by this process: it is alone unless a rehearsal wants more servers in it.
+    let members = if listeners.servers.len() > 1 { Members::Several } else { Members::Alone };
+    let mut servers = Vec::new();
+    for bound in &listeners.servers {
+        let own = config.listeners.iter().zip(bound).filter(|(of, _)| of.service == Service::Blob);
+        let own = own.map(|(_, bound)| bound.address).collect();
+        servers.push(assemble::assemble(config, &engine, members, &metrics, own).await?);
+    }
+    let Some(first) = servers.first() else { return Err("no server".into()) };
+    create_at_start::create(&first.services, &config.create_at_start).await?;
+    let background: Vec<JoinHandle<()>> = servers.iter().flat_map(Assembled::in_background).collect();
 
     let ready = Arc::new(AtomicBool::new(true));
     let mut announcement = String::new();
     let mut bound_at = Vec::new();
-    for (listener, bound) in config.listeners.iter().zip(listeners.services) {
-        bound_at.push((listener.service, bound.address));
-        announce(&mut announcement, service_name(listener.service), certificate.is_some(), bound.address);
-        let answering = Arc::new(StorageListener {
-            gateway: assembled.gateway.clone(),
-            service: listener.service,
-            metrics: Arc::clone(&metrics),
-            access: config.log.access,
-            path_style_only: config.path_style_only,
-        });
-        let tls = certificate.as_ref().map(Certificate::acceptor).transpose()?;
-        let (keep_alive, least_rate) = (listener.keep_alive, config.least_download_rate);
-        let settings = ConnectionSettings { answering, tls, keep_alive, least_rate };
-        tokio::spawn(acceptor.clone().run(bound.listener, settings));
+    for (number, (assembled, bound)) in servers.iter().zip(listeners.servers).enumerate() {
+        for (listener, bound) in config.listeners.iter().zip(bound) {
+            let name = match number {
+                0 => service_name(listener.service).to_owned(),
+                _ => format!("{}-{}", service_name(listener.service), number + 1),
+            };
+            if number == 0 {
+                bound_at.push((listener.service, bound.address));
+            }
+            announce(&mut announcement, &name, certificate.is_some(), bound.address);
+            let answering = Arc::new(StorageListener {
+                gateway: assembled.gateway.clone(),
+                service: listener.service,
+                metrics: Arc::clone(&metrics),
+                access: config.log.access,
+                path_style_only: config.path_style_only,
+            });
+            let tls = certificate.as_ref().map(Certificate::acceptor).transpose()?;
+            let (keep_alive, least_rate) = (listener.keep_alive, config.least_download_rate);
+            let settings = ConnectionSettings { answering, tls, keep_alive, least_rate };
+            tokio::spawn(acceptor.clone().run(bound.listener, settings));
+        }
     }
     announce(&mut announcement, "admin", false, listeners.admin.address);
     if let Some(credential) = config.credentials.first() {
@@ -98,7 +112,7 @@ async fn serve(
         announcement.push_str(&format!("lazuli: connection string {text}\n"));
     }
     let admin = Admin {
-        engine: engine.clone(),
+        services: first.services.clone(),
         metrics,
         token: config.admin_token.clone(),
         test_clock: config.test_clock,
@@ -123,7 +137,7 @@ async fn serve(
                 Told::Stop => break,
                 Told::Reload => {
                     reload_certificate(certificate.as_ref());
-                    reload_keys(args, environment, &assembled);
+                    reload_keys(args, environment, &servers);
                 }
             },
             _ = rounds.tick() => {
@@ -138,12 +152,17 @@ async fn serve(
         }
     }
     ready.store(false, Ordering::Relaxed);
-    sweeper.abort();
-    Ok(stop(&mut signals, &acceptor, &engine).await)
+    background.iter().for_each(JoinHandle::abort);
+    Ok(stop(&mut signals, &acceptor, &engine, &servers).await)
 }
 
 /// Finishes what is under way, then closes the engine. A second signal cuts the waiting short.
-async fn stop(signals: &mut Signals, acceptor: &Acceptor, engine: &Engine) -> ExitCode {
+async fn stop(
+    signals: &mut Signals,
+    acceptor: &Acceptor,
+    engine: &Engine,
+    servers: &[Assembled],
+) -> ExitCode {
     tracing::info!(connections = acceptor.open_connections(), "stopping: finishing requests under way");
     let finished = tokio::select! {
         finished = acceptor.drain(DRAIN_PATIENCE) => finished,
@@ -151,6 +170,11 @@ async fn stop(signals: &mut Signals, acceptor: &Acceptor, engine: &Engine) -> Ex
     };
     if !finished {
         tracing::warn!("requests cut off");
+    }
+    for server in servers {
+        if let Err(fault) = server.services.leave().await {
+            tracing::warn!(cause = ?fault.0.cause, "the other servers will wait for this one for a while");
+        }
     }
     match engine.close().await {
         Ok(()) if finished => {
@@ -181,17 +205,24 @@ fn share_descriptors(config: &Config) -> Result<Share, Error> {
 }
 
 struct Listeners {
-    services: Vec<Bound>,
+    /// Of each server, one for each service.
+    servers: Vec<Vec<Bound>>,
     admin: Bound,
 }
 
-fn bind_all(config: &Config) -> Result<Listeners, Error> {
+fn bind_all(config: &Config, servers: u8) -> Result<Listeners, Error> {
     let open = |name: &str, address: SocketAddr| {
         bind(address).map_err(|error| Error::from(format!("cannot listen on {address} ({name}): {error}")))
     };
-    let services =
-        config.listeners.iter().map(|listener| open(service_name(listener.service), listener.address));
-    Ok(Listeners { services: services.collect::<Result<_, _>>()?, admin: open("admin", config.admin)? })
+    let of_server = |number: u8| -> Result<Vec<Bound>, Error> {
+        let bound = config.listeners.iter().map(|listener| {
+            let port = if number == 0 { listener.address.port() } else { 0 };
+            open(service_name(listener.service), SocketAddr::new(listener.address.ip(), port))
+        });
+        bound.collect()
+    };
+    let servers = (0..servers).map(of_server).collect::<Result<_, _>>()?;
+    Ok(Listeners { servers, admin: open("admin", config.admin)? })
 }
 
 /// One line for each listener, of a form that tools may parse: `lazuli: NAME listening on SCHEME://ADDRESS`.
@@ -208,10 +239,10 @@ fn reload_certificate(certificate: Option<&Certificate>) {
     }
 }
 
-fn reload_keys(args: &ServeArgs, environment: &Environment, assembled: &Assembled) {
+fn reload_keys(args: &ServeArgs, environment: &Environment, servers: &[Assembled]) {
     match reload_accounts(args, environment) {
         Ok(accounts) => {
-            assembled.replace_accounts(accounts);
+            servers.iter().for_each(|server| server.replace_accounts(accounts.clone()));
             tracing::info!("accounts reloaded");
         }
         Err(error) => tracing::error!(%error, "accounts not reloaded, the old ones stay"),

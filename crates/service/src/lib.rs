@@ -10,13 +10,16 @@ pub mod queue;
 pub mod shared;
 pub mod store;
 pub mod table;
+#[cfg(test)]
+mod testing;
 mod turns;
-mod workers;
+
+#[cfg(test)]
+extern crate self as lazuli_service;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use lazuli_engine::Engine;
 use lazuli_model::admission::lease::LeaseId;
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
@@ -24,8 +27,7 @@ use lazuli_model::version::ApiVersion;
 pub use body::{Body, BodyError};
 pub use fault::{Answer, Fault};
 pub use lazuli_engine::crc64;
-pub(crate) use store::{content, manifest, readers};
-pub use store::{download, key, record, upkeep, upload};
+pub use store::{Members, Services, download, upkeep, upload};
 
 /// Settings of the meaning, whatever the wire.
 #[derive(Clone, Debug)]
@@ -36,19 +38,14 @@ pub struct ServiceOptions {
     pub answer_memory: usize,
     /// How long one request may go on trying to commit.
     pub commit_patience: Duration,
+    /// Whether other servers work over the same engine.
+    pub members: Members,
+    /// Whether the clock is where tests moved it to.
+    pub test_clock: bool,
 }
 
 /// For request bodies that are read as a whole: block lists, batches, entities, XML.
 pub(crate) const DOCUMENT_MEMORY: usize = 64 * 1024 * 1024;
-/// Long block lists that are put together at a time.
-const LONG_LISTS: usize = 4;
-/// How long a Put Block List waits until it is one of them.
-const LONG_LISTS_PATIENCE: Duration = Duration::from_secs(30);
-
-/// Copies whose bytes are on their way at a time.
-const COPIES: usize = 64;
-/// How long a further one waits before it is refused.
-const COPIES_PATIENCE: Duration = Duration::from_secs(5);
 
 impl Default for ServiceOptions {
     fn default() -> Self {
@@ -56,116 +53,9 @@ impl Default for ServiceOptions {
             upload_memory: 32 * 1024 * 1024,
             answer_memory: 64 * 1024 * 1024,
             commit_patience: Duration::from_secs(30),
+            members: Members::Alone,
+            test_clock: false,
         }
-    }
-}
-
-/// The services over one engine: what all handles share, and the engine's handle that this one commits with. Cheap to
-/// clone.
-#[derive(Clone)]
-pub struct Services(Arc<Inner>, Engine);
-
-struct Inner {
-    options: ServiceOptions,
-    budget: budget::Budget,
-    documents: budget::Budget,
-    outgoing: outgoing::Outgoing,
-    workers: workers::Workers,
-    readers: readers::Readers,
-    stage_counts: blob::StageCounts,
-    long_lists: turns::Turns,
-    copies: turns::Turns,
-    upkeep: upkeep::Counters,
-    hands: queue::Hands,
-}
-
-impl Services {
-    pub fn new(engine: Engine, options: ServiceOptions) -> Self {
-        let budget = budget::Budget::new(options.upload_memory);
-        let outgoing = outgoing::Outgoing::new(options.answer_memory);
-        let inner = Inner {
-            options,
-            budget,
-            documents: budget::Budget::new(DOCUMENT_MEMORY),
-            outgoing,
-            workers: workers::Workers::default(),
-            readers: readers::Readers::default(),
-            stage_counts: blob::StageCounts::default(),
-            long_lists: turns::Turns::new(LONG_LISTS, LONG_LISTS_PATIENCE),
-            copies: turns::Turns::new(COPIES, COPIES_PATIENCE),
-            upkeep: upkeep::Counters::default(),
-            hands: queue::Hands::default(),
-        };
-        Self(Arc::new(inner), engine)
-    }
-
-    pub fn engine(&self) -> &Engine {
-        &self.1
-    }
-
-    /// For work that gives back what is dead: see [`Engine::giving_back`].
-    pub(crate) fn giving_back(&self) -> Self {
-        Self(self.0.clone(), self.1.giving_back())
-    }
-
-    pub fn options(&self) -> &ServiceOptions {
-        &self.0.options
-    }
-
-    /// Memory for request bodies that are read as a whole.
-    pub(crate) fn documents(&self) -> &budget::Budget {
-        &self.0.documents
-    }
-
-    pub(crate) fn budget(&self) -> &budget::Budget {
-        &self.0.budget
-    }
-
-    pub fn outgoing(&self) -> &outgoing::Outgoing {
-        &self.0.outgoing
-    }
-
-    pub(crate) fn workers(&self) -> &workers::Workers {
-        &self.0.workers
-    }
-
-    pub(crate) fn readers(&self) -> &readers::Readers {
-        &self.0.readers
-    }
-
-    pub(crate) fn hands(&self) -> &queue::Hands {
-        &self.0.hands
-    }
-
-    /// What the sweeper has met.
-    pub fn upkeep(&self) -> &upkeep::Counters {
-        &self.0.upkeep
-    }
-
-    pub(crate) fn long_lists(&self) -> &turns::Turns {
-        &self.0.long_lists
-    }
-
-    pub(crate) fn copies(&self) -> &turns::Turns {
-        &self.0.copies
-    }
-
-    pub(crate) fn stage_counts(&self) -> &blob::StageCounts {
-        &self.0.stage_counts
-    }
-
-    /// The engine's clock: what leases and ETags are measured by.
-    pub fn now(&self) -> Timestamp {
-        Timestamp::from_unix_ticks(self.engine().now().0)
-    }
-
-    /// The time of day: what dates of requests are measured by.
-    pub fn wall_now(&self) -> Timestamp {
-        Timestamp::from_unix_ticks(self.engine().wall_now().0)
-    }
-
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        Instant::now().checked_add(self.options().commit_patience)
     }
 }
 

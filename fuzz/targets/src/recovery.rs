@@ -78,12 +78,7 @@ async fn fill(clean: bool) -> Left {
     for number in 0..COMMITS {
         let publish = if number == 0 { vec![chunk] } else { Vec::new() };
         let writes = vec![Write::Put(name(number), value(number))];
-        let (checks, range_checks, release) = (Vec::new(), Vec::new(), Vec::new());
-        let id = engine.new_txn_id();
-        engine
-            .commit(Txn { id, checks, range_checks, writes, publish, release, deadline: None })
-            .await
-            .unwrap();
+        engine.commit(Txn { writes, publish, ..Txn::new(engine.new_txn_id()) }).await.unwrap();
     }
     drop(written);
     // Killed: as the files are while it still runs.
@@ -160,7 +155,7 @@ async fn read(directory: &Path, left: &Left, whole: bool) -> bool {
     let reader = engine.reader().await.unwrap();
     let mut missing = None;
     for number in 0..COMMITS {
-        match reader.peek(name(number)).await {
+        match reader.get_untracked(name(number)).await {
             Ok(Some(entry)) => {
                 assert!(entry.value == value(number), "a value that nobody wrote");
                 // Commits are kept from the first to some last one: none is lost from between.

@@ -8,6 +8,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 mod bytes_store;
 mod commits;
 mod deleted;
+mod lane;
 mod reads;
 mod table;
 
@@ -70,4 +71,7 @@ fn main() {
             deleted::run(&settings).await;
         }
     });
+    if wanted("lane") {
+        lane::run(&settings);
+    }
 }

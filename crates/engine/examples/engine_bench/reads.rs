@@ -66,7 +66,7 @@ fn options(keys: u64, memtable: u64) -> Options {
 }
 
 /// In random order, as objects come.
-async fn load(engine: &Engine, keys: u64) {
+pub async fn load(engine: &Engine, keys: u64) {
     let began = Instant::now();
     // A permutation: an odd multiplier modulo a power of two, skipping what lies beyond.
     let size = keys.next_power_of_two();
@@ -88,15 +88,7 @@ fn value(n: u64) -> Key {
 }
 
 pub async fn commit(engine: &Engine, writes: Vec<Write>) {
-    let txn = Txn {
-        id: engine.new_txn_id(),
-        checks: vec![],
-        range_checks: vec![],
-        writes,
-        publish: vec![],
-        release: vec![],
-        deadline: None,
-    };
+    let txn = Txn { writes, ..Txn::new(engine.new_txn_id()) };
     engine.commit(txn).await.expect("commits");
 }
 
@@ -110,7 +102,7 @@ async fn settle(engine: &Engine) {
         let page = reader.scan(scan.clone()).await.expect("scans");
         scan.after = page.items.last().map(|(key, _)| key.clone());
         for (key, _) in &page.items {
-            reader.peek(key.clone()).await.expect("reads");
+            reader.get_untracked(key.clone()).await.expect("reads");
         }
         if !page.more {
             return;
@@ -126,7 +118,7 @@ async fn gets(settings: &Settings, engine: &Engine, keys: u64) -> f64 {
     while began.elapsed() < settings.time {
         let key = record(numbers.below(keys));
         let one = Instant::now();
-        assert!(reader.peek(key).await.expect("reads").is_some());
+        assert!(reader.get_untracked(key).await.expect("reads").is_some());
         samples.push(one.elapsed());
     }
     let speed = samples.len() as f64 / began.elapsed().as_secs_f64();

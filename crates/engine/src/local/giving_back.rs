@@ -34,13 +34,13 @@ pub(crate) fn balance(
     promised: bool,
 ) -> Result<Balance, EngineError> {
     let chunks = |ids: &[_]| ids.iter().map(|id| extents.len_of(*id)).sum::<usize>();
-    let puts = txn.writes.iter().filter(|write| matches!(write, Write::Put(..)));
+    let puts = txn.all_writes().filter(|write| matches!(write, Write::Put(..)));
     let comes = chunks(&txn.publish) + puts.map(|put| put.len() + ROW).sum::<usize>();
     if comes == 0 {
         return Ok(Balance::GivesBack);
     }
     let mut goes = chunks(&txn.release);
-    for write in &txn.writes {
+    for write in txn.all_writes() {
         if let Some((_, value)) = newest.get(write.key())? {
             goes += write.key().len() + value.len() + ROW;
         }
@@ -65,15 +65,7 @@ mod tests {
 
     fn of(bytes: usize, publish: Vec<ChunkId>, promised: bool) -> Balance {
         let put = Write::Put(Key::from("k"), Value::from(vec![0; bytes - ROW - 1]));
-        let txn = Txn {
-            id: TxnId(0),
-            checks: vec![],
-            range_checks: vec![],
-            writes: vec![put],
-            publish,
-            release: vec![],
-            deadline: None,
-        };
+        let txn = Txn { writes: vec![put], publish, ..Txn::new(TxnId(0)) };
         let empty = Store::Memory(Arc::new(Memory::default())).snapshot(0);
         balance(&txn, &empty, &LocalExtents::memory(), promised).expect("is read")
     }

@@ -1,5 +1,6 @@
 //! The engine of one process: rows in memory or in an embedded store, bytes in extents, and one committer for both.
 
+pub(crate) mod aside;
 mod clock;
 mod commit;
 mod embedded;
@@ -174,6 +175,7 @@ impl Local {
             syncs: shared.syncs.stats(),
             row_cache: shared.store.row_cache_stats(),
             available_bytes: shared.extents.space().map(|space| space.seen().available),
+            reads_aside: shared.store.reads_aside(),
         }
     }
 
@@ -210,15 +212,7 @@ fn commit_own(
     writes: Vec<Write>,
     publish: Vec<ChunkId>,
 ) -> Result<(), EngineError> {
-    let txn = Txn {
-        id: TxnId(0),
-        checks: vec![],
-        range_checks: vec![],
-        writes,
-        publish,
-        release: vec![],
-        deadline: None,
-    };
+    let txn = Txn { writes, publish, ..Txn::new(TxnId(0)) };
     let (reply, verdict) = Reply::channel();
     pending.push(PendingCommit { size: 64 + txn.publish.len() * 64, txn, read_at: None, reply })?;
     verdict.blocking_recv().unwrap_or(Err(Refusal::Error(EngineError::Unknown)))?;

@@ -4,7 +4,7 @@ use crate::caps::{self, OWN};
 use crate::error::EngineError;
 use crate::key::{Key, KeyRange, Value, after_prefix};
 use crate::local::store::{Row, Snapshot, Step, entry};
-use crate::txn::{LookPage, Looks, Scan, ScanPage, SkipItem, SkipPage, SkipScan};
+use crate::txn::{Count, Counted, LookPage, Looks, Scan, ScanPage, SkipItem, SkipPage, SkipScan};
 
 /// Members of a group that are stepped over before the engine seeks behind the group: for small groups
 /// a few steps cost less than a seek.
@@ -50,6 +50,21 @@ pub(crate) fn scan_filtered(
         Step::Next
     })?;
     Ok(page)
+}
+
+pub(crate) fn count(snapshot: &Snapshot, count: &Count) -> Result<Counted, EngineError> {
+    let mut counted = Counted::default();
+    let mut looked = 0;
+    snapshot.walk(&visible(&count.range), false, &mut |Row { key, value, .. }| {
+        if looked >= count.limit {
+            counted.next = Some(key);
+            return Step::Stop;
+        }
+        looked += 1;
+        counted.count += usize::from(count.value_above.as_ref().is_none_or(|above| value > *above));
+        Step::Next
+    })?;
+    Ok(counted)
 }
 
 pub(crate) fn skip_scan(snapshot: &Snapshot, scan: &SkipScan) -> Result<SkipPage, EngineError> {

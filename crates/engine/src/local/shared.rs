@@ -78,6 +78,11 @@ impl Rows for Published {
     fn get(&self, key: &[u8]) -> Result<Option<Value>, EngineError> {
         Ok(Published::get(self).get(key)?.map(|(_, value)| value))
     }
+
+    fn get_at_once(&self, key: &[u8]) -> Option<Result<Option<Value>, EngineError>> {
+        let row = Published::get(self).get_at_once(key)?;
+        Some(row.map(|row| row.map(|(_, value)| value)))
+    }
 }
 
 /// The outcomes of the last transactions, by id.

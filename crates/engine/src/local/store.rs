@@ -8,6 +8,7 @@ use crate::local::memory::{Memory, MemorySnapshot};
 use crate::stats::RowCacheStats;
 use crate::txn::{Entry, Ticks, TxnId, Version, Write};
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 pub(crate) enum Store {
     Memory(Arc<Memory>),
@@ -147,6 +148,13 @@ impl Store {
         }
     }
 
+    pub fn reads_aside(&self) -> u64 {
+        match self {
+            Self::Memory(_) => 0,
+            Self::Embedded(embedded) => embedded.reads_aside(),
+        }
+    }
+
     /// Why nothing more may be written.
     pub fn failed(&self) -> Option<&'static str> {
         match self {
@@ -179,8 +187,34 @@ impl Snapshot {
         }
     }
 
-    pub fn entry(&self, key: &[u8]) -> Result<Option<Entry>, EngineError> {
-        Ok(self.get(key)?.map(|(seq, value)| entry(seq, value)))
+    /// Without waiting for a disk, so far as that is known; `None` when it has to be read aside.
+    pub fn get_at_once(&self, key: &[u8]) -> Option<Result<Option<(u64, Value)>, EngineError>> {
+        match self {
+            Self::Memory(snapshot) => Some(Ok(snapshot.get(key))),
+            Self::Embedded(snapshot) => snapshot.get_at_once(key),
+        }
+    }
+
+    pub fn entry_at_once(&self, key: &[u8]) -> Option<Result<Option<Entry>, EngineError>> {
+        let found = self.get_at_once(key)?;
+        Some(found.map(|row| row.map(|(seq, value)| entry(seq, value))))
+    }
+
+    /// Where waiting for a disk delays no other request.
+    pub fn entry_aside(&self, key: &[u8]) -> Result<Option<Entry>, EngineError> {
+        let found = match self {
+            Self::Memory(snapshot) => snapshot.get(key),
+            Self::Embedded(snapshot) => snapshot.get_aside(key)?,
+        };
+        Ok(found.map(|(seq, value)| entry(seq, value)))
+    }
+
+    /// The turns of reads aside.
+    pub fn turns_aside(&self) -> Option<&Arc<Semaphore>> {
+        match self {
+            Self::Memory(_) => None,
+            Self::Embedded(snapshot) => Some(snapshot.turns_aside()),
+        }
     }
 
     /// The same for a snapshot that shows groups which are not yet [published to the cache](Store::publish_to_cache).

@@ -22,15 +22,7 @@ fn put(key: &'static str) -> Write {
 }
 
 fn txn(id: u128, writes: Vec<Write>) -> Txn {
-    Txn {
-        id: TxnId(id),
-        checks: vec![],
-        range_checks: vec![],
-        writes,
-        publish: vec![],
-        release: vec![],
-        deadline: None,
-    }
+    Txn { writes, ..Txn::new(TxnId(id)) }
 }
 
 struct Fixture {
@@ -90,12 +82,12 @@ fn a_failed_sync_stops_the_engine_for_good() {
 fn nothing_is_written_behind_a_group_that_could_not_be_written() {
     let fixture = Fixture::new();
     fixture.memory.fails.store(true, Ordering::Relaxed);
-    let mut writing = Judge::new(fixture.shared.clone());
-    let written = writing.write(&mut [(txn(1, vec![put("a")]), None)]).expect("is judged");
+    let mut judge = Judge::new(fixture.shared.clone());
+    let written = judge.write(&mut [(txn(1, vec![put("a")]), None)]).expect("is judged");
     assert!(written.written.is_some_and(|written| written.snapshot.is_none()));
     // The other thread may write before this group's end is known.
     fixture.memory.fails.store(false, Ordering::Relaxed);
-    let next = writing.write(&mut [(txn(2, vec![put("b")]), None)]).expect("is judged");
+    let next = judge.write(&mut [(txn(2, vec![put("b")]), None)]).expect("is judged");
     assert!(
         next.written.is_none() && next.verdicts.iter().all(Result::is_err),
         "it would take the same numbers"
@@ -137,7 +129,7 @@ fn the_window_forgets_the_oldest_and_knows_it() {
     let mut window = RecentWrites::new(0);
     let range = KeyRange::prefix("k/");
     for seq in 1..=100_000 {
-        window.insert(format!("k/{seq}").into(), Last { seq, present: true, slot: 0 }, seq);
+        window.insert(format!("k/{seq}").into(), Last { seq, present: true, private: false, slot: 0 }, seq);
         window.trim();
     }
     assert!(window.covers(99_999) && !window.covers(1));
@@ -147,4 +139,19 @@ fn the_window_forgets_the_oldest_and_knows_it() {
     assert_eq!(window.written_since(&range, 100_000), Ok(None));
     assert_eq!(window.written_since(&range, 99_999), Ok(Some(&Key::from_static(b"k/100000"))));
     assert_eq!(window.written_since(&KeyRange::prefix("x/"), 99_000), Ok(None));
+}
+
+/// As with an engine that takes no lock for a private key, the check would be lost there.
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "wrote as private")]
+fn a_check_of_a_private_key_is_noticed() {
+    let fixture = Fixture::new();
+    let mut judge = Judge::new(fixture.shared.clone());
+    let mut fresh = txn(1, vec![]);
+    fresh.private_writes.push(put("fresh"));
+    judge.write(&mut [(fresh, None)]).expect("is judged");
+    let mut checked = txn(2, vec![put("a")]);
+    checked.checks.push((Key::from_static(b"fresh"), crate::txn::ExpectedVersion::Absent));
+    let _ = judge.write(&mut [(checked, None)]);
 }

@@ -121,7 +121,7 @@ async fn verify(engine: &Engine, acknowledged: &BTreeMap<u64, u64>, kill: u64) {
         let found = counter(&reader, writer).await.unwrap().unwrap_or(0);
         assert!(found >= known, "kill {kill}: writer {writer} had {known} acknowledged, {found} are there");
         for round in found.saturating_sub(RING - 1).max(1)..=found {
-            let entry = reader.peek(row_key(writer, round)).await.unwrap();
+            let entry = reader.get_untracked(row_key(writer, round)).await.unwrap();
             let value = entry.map(|entry| entry.value);
             assert!(
                 value == Some(row(writer, round)),
@@ -129,7 +129,8 @@ async fn verify(engine: &Engine, acknowledged: &BTreeMap<u64, u64>, kill: u64) {
             );
         }
         if found > 0 {
-            let entry = reader.peek(key(&format!("chunk/{writer}"))).await.unwrap().expect("a chunk");
+            let entry =
+                reader.get_untracked(key(&format!("chunk/{writer}"))).await.unwrap().expect("a chunk");
             let bytes = engine.extents().read(chunk_id(&entry.value), 0..CHUNK_LEN as u32).await.unwrap();
             assert!(bytes == chunk(writer), "kill {kill}: the chunk of writer {writer}");
             chunks += 1;

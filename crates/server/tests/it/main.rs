@@ -10,6 +10,6 @@ mod logs;
 mod malformed;
 mod metrics;
 mod process;
-mod secret;
+mod several;
 mod tls;
 mod tls_v1;

@@ -19,7 +19,7 @@ use super::{BlobAddress, BlobRecord, Digests, Stamped, copy_job};
 use crate::body::{Body, too_large};
 use crate::download::Download;
 use crate::fault::{Answer, Fault};
-use crate::record::existing::Existing;
+use crate::store::record::existing::Existing;
 use crate::store::{CopyMark, CopyOf, NewContent, View};
 use crate::upload::{Uploaded, upload};
 use crate::{Context, Services, fresh_uuid};
@@ -211,7 +211,7 @@ impl Copy<'_> {
     async fn hash(
         &self,
         services: &Services,
-        active: crate::readers::ActiveReader,
+        active: crate::store::ActiveReader,
         view: &View,
         source: &BlobRecord,
     ) -> Answer<Hashes> {

@@ -26,7 +26,6 @@ mod set_blob_tags;
 mod set_container_acl;
 mod set_container_metadata;
 mod snapshot_blob;
-mod stage_counts;
 mod write;
 
 pub use abort_copy_blob::AbortCopyBlob;
@@ -54,11 +53,10 @@ pub use set_blob_tags::SetBlobTags;
 pub use set_container_acl::SetContainerAcl;
 pub use set_container_metadata::SetContainerMetadata;
 pub use snapshot_blob::{SnapshotBlob, Snapshotted};
-pub(crate) use stage_counts::StageCounts;
 pub use write::Digests;
 
-pub use crate::record::blob::BlobRecord;
-pub use crate::record::container::ContainerRecord;
+pub use crate::store::BlobRecord;
+pub use crate::store::ContainerRecord;
 
 use lazuli_model::etag::ETag;
 use lazuli_model::time::Timestamp;

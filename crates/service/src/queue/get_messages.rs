@@ -1,12 +1,13 @@
 //! Get Messages: each goes to one consumer, who holds it until the time-out with the only valid receipt.
 
+use lazuli_model::error::ErrorCode;
 use lazuli_model::operation::policy;
 use lazuli_model::time::Timestamp;
 
-use super::hand::Hand;
 use super::{Delivered, Done, open, to_the_end};
 use crate::fault::Answer;
-use crate::record::queue::{MessageRecord, Slot};
+use crate::store::queue::QueueCache;
+use crate::store::queue::{MessageRecord, Slot};
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
@@ -17,10 +18,13 @@ pub struct GetMessages {
     pub visibility_timeout: u32,
 }
 
+/// One Get makes up to so many: consumers of other servers may get before it what it was about to get.
+const COMMITS: usize = 64;
+
 /// What one commit got.
 struct Got {
     messages: Vec<(MessageRecord, Delivered)>,
-    /// A message was no longer where the hand remembered it.
+    /// A message was no longer where the cache remembered it.
     some_missing: bool,
 }
 
@@ -32,7 +36,7 @@ impl GetMessages {
 
     async fn get(&self, services: &Services, context: &Context) -> Answer<Vec<Delivered>> {
         let mut delivered = Vec::new();
-        loop {
+        for _ in 0..COMMITS {
             match self.get_more(services, context, &mut delivered).await {
                 Ok(true) => {}
                 Ok(false) => return Ok(delivered),
@@ -41,6 +45,7 @@ impl GetMessages {
                 Err(_) => return Ok(delivered),
             }
         }
+        if delivered.is_empty() { Err(ErrorCode::ServerBusy.into()) } else { Ok(delivered) }
     }
 
     /// One commit. True when there may be more to get.
@@ -50,28 +55,27 @@ impl GetMessages {
         context: &Context,
         delivered: &mut Vec<Delivered>,
     ) -> Answer<bool> {
-        let opened = open(services, context, &self.queue).await?;
-        let hand = opened.get()?;
-        let lent = hand.lend(services, self.count - delivered.len()).await?;
-        if lent.is_empty() {
+        let cache = &*open(services, context, &self.queue).await?;
+        let claim = cache.claim(services, self.count - delivered.len()).await?;
+        let slots = claim.slots();
+        if slots.is_empty() {
             return Ok(false);
         }
-        let slots: Vec<Slot> = lent.iter().map(|(slot, _)| *slot).collect();
-        match self.commit(services, context, hand, &slots).await {
-            Ok(Done::Moved) => {
-                services.hands().close(hand.messages());
+        match self.commit(services, context, cache, &slots).await? {
+            Done::Moved => {
+                services.queue_caches().close(cache.messages());
                 Ok(true)
             }
-            Ok(Done::Done(got)) => {
+            Done::Done(got) => {
+                claim.settle();
+                if got.some_missing {
+                    cache.doubt(services);
+                }
                 for (record, message) in got.messages {
-                    hand.appeared(record.slot(), record.fields.expires);
+                    cache.appeared(record.slot(), record.fields.expires);
                     delivered.push(message);
                 }
                 Ok(delivered.len() < self.count && got.some_missing)
-            }
-            Err(fault) => {
-                hand.give_back(lent);
-                Err(fault)
             }
         }
     }
@@ -80,13 +84,13 @@ impl GetMessages {
         &self,
         services: &Services,
         context: &Context,
-        hand: &Hand,
+        cache: &QueueCache,
         slots: &[Slot],
     ) -> Answer<Done<Got>> {
         services
             .commit(context, |unit| async move {
                 let queue = unit.queue(&self.queue).await?.admit(policy::GetMessages, &())?.present()?;
-                if queue.messages != hand.messages() {
+                if queue.messages != cache.messages() {
                     return Ok(Done::Moved);
                 }
                 let mut got = Got { messages: Vec::with_capacity(slots.len()), some_missing: false };
@@ -95,7 +99,7 @@ impl GetMessages {
                         got.some_missing = true;
                         continue;
                     };
-                    self.dequeue(&mut message, hand, unit.now());
+                    self.dequeue(&mut message, cache, unit.now());
                     let text = message.text().await?;
                     let message = message.put();
                     let delivered = Delivered::new(&message, text);
@@ -106,10 +110,10 @@ impl GetMessages {
             .await
     }
 
-    fn dequeue(&self, message: &mut MessageRecord, hand: &Hand, now: Timestamp) {
+    fn dequeue(&self, message: &mut MessageRecord, cache: &QueueCache, now: Timestamp) {
         let fields = &mut message.fields;
         fields.dequeue_count = fields.dequeue_count.saturating_add(1);
         fields.visible = now.plus_seconds(i64::from(self.visibility_timeout)).0;
-        fields.receipt = hand.next_receipt(now).max(fields.receipt + 1);
+        fields.receipt = cache.next_receipt(now).max(fields.receipt + 1);
     }
 }

@@ -3,7 +3,6 @@
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::policy;
 
-use super::open;
 use crate::fault::Answer;
 use crate::{Context, Services};
 use lazuli_model::access::AccessPolicy;
@@ -22,10 +21,9 @@ pub struct QueueMetadata {
 
 impl GetQueueMetadata {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<QueueMetadata> {
-        let opened = open(services, context, &self.queue).await?;
         let found = services.view(context).await?.queue(&self.queue).await?;
         let queue = found.admit(policy::GetQueueMetadata, &())?.into_record()?;
-        let message_count = opened.get()?.count(services.now());
+        let message_count = services.queue_caches().open(queue.messages).count(services).await?;
         Ok(QueueMetadata { metadata: queue.metadata, message_count })
     }
 }

@@ -17,12 +17,12 @@ use super::new_content::NewContent;
 use super::unit::{Changes as _, Unit};
 use crate::blob::{BlobAddress, BlobProperties, Stamped};
 use crate::fault::Answer;
-use crate::key::{self, Generation};
-use crate::record::Record;
-use crate::record::blob::BlobRecord;
-use crate::record::block::StagedRecord;
-use crate::record::content::Content;
-use crate::record::existing::Existing;
+use crate::store::key::{self, Generation};
+use crate::store::record::Record;
+use crate::store::record::blob::BlobRecord;
+use crate::store::record::block::StagedRecord;
+use crate::store::record::content::Content;
+use crate::store::record::existing::Existing;
 use lazuli_model::blob::{BlobType, ExplicitTier};
 
 /// Where a blob or one of its snapshots stands.

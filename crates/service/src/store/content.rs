@@ -4,9 +4,9 @@ use lazuli_engine::Reader;
 
 use super::unit::Changes;
 use crate::fault::Answer;
-use crate::key::{self, ContentId};
-use crate::record::Record;
-use crate::record::content::{Content, DeadContent, Holders, Piece, Shape};
+use crate::store::key::{self, ContentId};
+use crate::store::record::Record;
+use crate::store::record::content::{Content, DeadContent, Holders, Piece, Shape};
 
 /// One holder more: a snapshot or a copy now has this content too.
 pub async fn share<W: Changes>(reader: &Reader, plan: &mut W, content: &Content) -> Answer<()> {

@@ -12,9 +12,9 @@ use super::new_content::NewContent;
 use super::unit::Unit;
 use crate::blob::{BlobProperties, OwnSource, Stamped};
 use crate::fault::Answer;
-use crate::record::blob::BlobRecord;
-use crate::record::content::Shape;
-use crate::record::existing::Existing;
+use crate::store::record::blob::BlobRecord;
+use crate::store::record::content::Shape;
+use crate::store::record::existing::Existing;
 
 /// Which copy wrote a blob.
 #[derive(Clone, Debug)]

@@ -16,11 +16,11 @@ use super::new_content::NewContent;
 use super::unit::{Changes as _, Unit, View};
 use crate::blob::{BlobAddress, BlobProperties, Stamped};
 use crate::fault::Answer;
-use crate::key;
-use crate::record::Record;
-use crate::record::blob::BlobRecord;
-use crate::record::copy_job::CopyJob;
-use crate::record::existing::Existing;
+use crate::store::key;
+use crate::store::record::Record;
+use crate::store::record::blob::BlobRecord;
+use crate::store::record::copy_job::CopyJob;
+use crate::store::record::existing::Existing;
 
 /// How long a job lasts that is not prolonged.
 const LASTS_SECONDS: i64 = 60;

@@ -11,11 +11,11 @@ use super::unit::View;
 use crate::Services;
 use crate::body::{Body, BodyError};
 use crate::fault::Answer;
-use crate::key::{self, ContentId};
-use crate::manifest;
 use crate::outgoing::held;
-use crate::readers::ActiveReader;
-use crate::record::content::{Content, Piece, Shape};
+use crate::store::key::{self, ContentId};
+use crate::store::manifest;
+use crate::store::readers::ActiveReader;
+use crate::store::record::content::{Content, Piece, Shape};
 
 /// What is read and sent at a time: what the engine reads without a thread for it, and the nearer caches hold from
 /// the reading through the checking to the sending.
@@ -31,7 +31,7 @@ pub struct Download {
     ready: Option<Bytes>,
     length: u64,
     /// Keeps the sweeper from the content.
-    _active: Option<ActiveReader>,
+    active: Option<ActiveReader>,
 }
 
 /// Where to go on in a manifest, and in those of its blocks that are manifests themselves.
@@ -63,7 +63,7 @@ impl Download {
             next: VecDeque::new(),
             ready: None,
             length: range.end.saturating_sub(range.start),
-            _active: None,
+            active: None,
         };
         if download.length == 0 {
             return Ok(download);
@@ -84,7 +84,7 @@ impl Download {
             }
         }
         active.decide(content.id);
-        download._active = Some(active);
+        download.active = Some(active);
         Ok(download)
     }
 
@@ -100,6 +100,11 @@ impl Download {
     pub async fn next(&mut self) -> Option<Answer<Bytes>> {
         if let Some(bytes) = self.ready.take() {
             return Some(Ok(bytes));
+        }
+        if self.active.as_ref().is_some_and(|active| !active.may_go_on()) {
+            self.next.clear();
+            self.active = None;
+            return Some(Err(EngineError::Unavailable("this server may have been taken for dead").into()));
         }
         // Each turn sends a piece, or loads segments of a manifest: blocks hold no manifests of manifests.
         loop {
@@ -119,6 +124,9 @@ impl Download {
     pub async fn crc64(mut self) -> Answer<u64> {
         let mut sum = self.ready.take().map_or(0, |bytes| crc64(&bytes));
         while let Some(next) = self.next.pop_front() {
+            if self.active.as_ref().is_some_and(|active| !active.may_go_on()) {
+                return Err(EngineError::Unavailable("the other servers took this one for dead").into());
+            }
             let (part, length) = match next {
                 Next::Manifest(cursor) => {
                     self.advance(cursor).await?;
@@ -237,7 +245,7 @@ fn wanted_of(mut start: u64, pieces: &[Piece], wanted: &Range<u64>) -> Vec<Next>
 }
 
 async fn inline(reader: &Reader, id: ContentId) -> Answer<Bytes> {
-    Ok(reader.peek(key::inline(id)).await?.map(|entry| entry.value).ok_or_else(lost_bytes)?)
+    Ok(reader.get_untracked(key::inline(id)).await?.map(|entry| entry.value).ok_or_else(lost_bytes)?)
 }
 
 fn part(bytes: &Bytes, range: &Range<u64>) -> Answer<Bytes> {

@@ -13,16 +13,19 @@
 //! n content                        the parent of a manifest: the older one that it took blocks over from
 //! N parent content                 a manifest with this parent
 //! r content                        further holders of a shared content (absent: one holder)
-//! w content                        manifest being written; an old one is an orphan
+//! w content                        manifest being written        -> Intent; one of a dead server is an orphan
 //! e content                        stage whose blocks this manifest adopted, keys to be swept
 //! g content                        dead content, its chunks to be released; or a parent to be absorbed
 //! G generation                     dead container, its keys to be swept
-//! j copy                           copy under way, by its id     -> CopyJob
+//! J copy                           copy under way, by its id     -> CopyJob
 //! q account 0 name                 queue                         -> QueueRecord
 //! k generation id                  message                       -> MessageFields
 //! v generation visible receipt id  message by the moment it is visible from -> when it expires
 //! t account 0 name                 table, name in lower case     -> TableRecord
 //! y generation partition 0 row     entity, keys in UTF-16 order  -> StoredEntity; its segments are under `m`
+//! z incarnation                    server that is alive          -> ServerRow
+//! j name                           job that one server at a time does -> JobRow
+//! o name                           setting that all servers share, of one of the kinds in record/settings.rs
 //! ```
 //! A generation is a container's identity: deleting a container is one commit on its `c` key. Listings walk
 //! `b` alone; snapshots and uncommitted blobs are merged in only when asked for. Names hold no NUL.
@@ -57,6 +60,16 @@ impl ContentId {
     }
 }
 
+/// The identity of a server between its start, or its return from being taken for dead, and its end. Never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub struct Incarnation(pub u128);
+
+impl Incarnation {
+    pub fn fresh() -> Self {
+        Self(crate::fresh_uuid().as_u128())
+    }
+}
+
 fn join(parts: &[&[u8]]) -> Key {
     let mut key = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());
     for part in parts {
@@ -65,19 +78,19 @@ fn join(parts: &[&[u8]]) -> Key {
     key.into()
 }
 
-pub fn service_properties(account: &str, service: u8) -> Key {
+pub(in crate::store) fn service_properties(account: &str, service: u8) -> Key {
     join(&[b"p", account.as_bytes(), &[0, service]])
 }
 
-pub fn container(account: &str, name: &str) -> Key {
+pub(in crate::store) fn container(account: &str, name: &str) -> Key {
     join(&[b"c", account.as_bytes(), &[0], name.as_bytes()])
 }
 
-pub fn containers(account: &str) -> Key {
+pub(in crate::store) fn containers(account: &str) -> Key {
     join(&[b"c", account.as_bytes(), &[0]])
 }
 
-pub fn blob(generation: Generation, name: &str) -> Key {
+pub(in crate::store) fn blob(generation: Generation, name: &str) -> Key {
     join(&[b"b", &generation.0, name.as_bytes()])
 }
 
@@ -86,7 +99,7 @@ pub fn blobs(generation: Generation) -> Key {
     join(&[b"b", &generation.0])
 }
 
-pub fn snapshot(generation: Generation, name: &str, ticks: u64) -> Key {
+pub(in crate::store) fn snapshot(generation: Generation, name: &str, ticks: u64) -> Key {
     join(&[b"s", &generation.0, name.as_bytes(), &[0], &ticks.to_be_bytes()])
 }
 
@@ -121,7 +134,7 @@ pub fn all_dead_snapshots() -> KeyRange {
     KeyRange::prefix(&b"S"[..])
 }
 
-pub fn staged(generation: Generation, name: &str) -> Key {
+pub(in crate::store) fn staged(generation: Generation, name: &str) -> Key {
     join(&[b"h", &generation.0, name.as_bytes()])
 }
 
@@ -190,6 +203,31 @@ pub fn intents() -> KeyRange {
     KeyRange::prefix(&b"w"[..])
 }
 
+pub fn server(incarnation: Incarnation) -> Key {
+    join(&[b"z", &incarnation.0.to_be_bytes()])
+}
+
+pub fn servers() -> KeyRange {
+    KeyRange::prefix(&b"z"[..])
+}
+
+/// The server that a key of [`servers`] names.
+pub fn incarnation_of(key: &[u8]) -> Option<Incarnation> {
+    content_of(key).map(|ContentId(number)| Incarnation(number))
+}
+
+pub fn job(name: &str) -> Key {
+    join(&[b"j", name.as_bytes()])
+}
+
+pub fn delegation_secret() -> Key {
+    Key::from_static(b"odelegation-secret")
+}
+
+pub fn clock_offset() -> Key {
+    Key::from_static(b"oclock-offset")
+}
+
 pub fn dead_content(content: ContentId) -> Key {
     join(&[b"g", &content.0.to_be_bytes()])
 }
@@ -199,11 +237,11 @@ pub fn dead_contents() -> KeyRange {
 }
 
 pub fn copy_job(id: uuid::Uuid) -> Key {
-    join(&[b"j", id.as_bytes()])
+    join(&[b"J", id.as_bytes()])
 }
 
 pub fn copy_jobs() -> KeyRange {
-    KeyRange::prefix(&b"j"[..])
+    KeyRange::prefix(&b"J"[..])
 }
 
 pub fn queue(account: &str, name: &str) -> Key {
@@ -219,7 +257,7 @@ pub fn every_queue() -> KeyRange {
     KeyRange::prefix(&b"q"[..])
 }
 
-pub fn message(generation: Generation, id: u128) -> Key {
+pub(in crate::store) fn message(generation: Generation, id: u128) -> Key {
     join(&[b"k", &generation.0, &id.to_be_bytes()])
 }
 
@@ -227,7 +265,7 @@ pub fn messages(generation: Generation) -> KeyRange {
     KeyRange::prefix(join(&[b"k", &generation.0]))
 }
 
-pub fn visible(generation: Generation, visible: u64, receipt: u64, id: u128) -> Key {
+pub(in crate::store) fn visible(generation: Generation, visible: u64, receipt: u64, id: u128) -> Key {
     join(&[b"v", &generation.0, &visible.to_be_bytes(), &receipt.to_be_bytes(), &id.to_be_bytes()])
 }
 
@@ -260,7 +298,7 @@ pub fn generation_of(key: &[u8]) -> Option<Generation> {
 }
 
 /// Tables are looked up without regard to case.
-pub fn table(account: &str, name: &str) -> Key {
+pub(in crate::store) fn table(account: &str, name: &str) -> Key {
     join(&[b"t", account.as_bytes(), &[0], name.to_ascii_lowercase().as_bytes()])
 }
 
@@ -273,7 +311,7 @@ pub fn entities(generation: Generation) -> Key {
     join(&[b"y", &generation.0])
 }
 
-pub fn entity(generation: Generation, partition: &str, row: &str) -> Key {
+pub(in crate::store) fn entity(generation: Generation, partition: &str, row: &str) -> Key {
     let (partition, row) = (utf16_order::encode(partition), utf16_order::encode(row));
     join(&[b"y", &generation.0, &partition, &[0], &row])
 }

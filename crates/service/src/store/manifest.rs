@@ -1,7 +1,7 @@
 //! Long lists of blocks, as immutable segments keyed by the offset where each ends.
 //!
 //! A short manifest is written by the commit that points to it. A long one is written first, under an intent
-//! that the commit removes: an intent that is found old marks an orphan.
+//! that the commit removes: an intent whose server is dead marks an orphan.
 
 use std::collections::HashSet;
 
@@ -10,11 +10,12 @@ use lazuli_model::time::Timestamp;
 
 use super::unit::Changes;
 use crate::Services;
-use crate::fault::Answer;
-use crate::key::{self, ContentId};
-use crate::record::Record;
-use crate::record::content::{Content, DeadContent, ListedBlock, Piece, Segment, Shape};
-use crate::upload::Uploaded;
+use crate::fault::{Answer, Fault};
+use crate::store::key::{self, ContentId};
+use crate::store::record::Record;
+use crate::store::record::content::{Content, DeadContent, ListedBlock, Piece, Segment, Shape};
+use crate::store::record::server::Intent;
+use crate::store::upload::Uploaded;
 
 /// Aim for a segment, well under the cap of a value.
 const SEGMENT_BYTES: usize = 48 * 1024;
@@ -115,8 +116,9 @@ impl Manifest {
         }
         // Before the first of it is written: if the client leaves half-way, dropping the manifest gives it up.
         self.ahead = Some(services.clone());
-        let intent = key::intent(self.content.id);
+        let id = self.content.id;
         let mut rest = &self.segments[..];
+        let mut is_first = true;
         while !rest.is_empty() {
             let mut bytes = 0;
             let fit = rest
@@ -130,16 +132,16 @@ impl Manifest {
             let (now, later) = rest.split_at(fit);
             services
                 .engine()
-                .run(services.deadline(), |_| async {
+                .run(services.deadline(), |reader| async move {
                     let mut plan = Plan::new(());
-                    plan.put(intent.clone(), Value::new());
+                    declare(services, &reader, &mut plan, id, is_first).await?;
                     for (key, value) in now {
                         plan.put(key.clone(), value.clone());
                     }
-                    Ok::<_, EngineError>(plan)
+                    Ok::<_, Fault>(plan)
                 })
                 .await?;
-            rest = later;
+            (rest, is_first) = (later, false);
         }
         Ok(())
     }
@@ -149,7 +151,7 @@ impl Manifest {
     pub async fn publish<W: Changes>(&self, reader: &Reader, plan: &mut W) -> Answer<()> {
         if self.ahead.is_some() {
             let intent = key::intent(self.content.id);
-            reader.get(intent.clone()).await?.ok_or(EngineError::Unavailable("manifest was given up"))?;
+            reader.get(intent.clone()).await?.ok_or(GIVEN_UP)?;
             plan.delete(intent);
         } else {
             for (key, value) in &self.segments {
@@ -180,16 +182,37 @@ impl Drop for Manifest {
     }
 }
 
-/// Hands what was written ahead to the sweeper, unless a commit points to it by now.
+const GIVEN_UP: EngineError = EngineError::Unavailable("what was written ahead was given up");
+
+/// Adds to a plan that writes something ahead: the intent, which names this server. The first commit makes it; each
+/// later one checks that it stands, for otherwise the sweeper has been handed what the earlier ones wrote.
+pub(crate) async fn declare<T>(
+    services: &Services,
+    reader: &Reader,
+    plan: &mut Plan<T>,
+    content: ContentId,
+    is_first: bool,
+) -> Answer<()> {
+    let stands = reader.get(key::intent(content)).await?.is_some();
+    if is_first {
+        plan.put(key::intent(content), Intent { owner: services.membership().incarnation() }.encode());
+    } else if !stands {
+        return Err(GIVEN_UP.into());
+    }
+    Ok(())
+}
+
+/// QueueCaches what was written ahead to the sweeper, unless a commit points to it by now. It commits in any case: the first
+/// commit that writes ahead may be under way, and one of the two then has to be judged again.
 pub(crate) async fn give_up(services: &Services, content: ContentId) -> Answer<()> {
     services
         .engine()
         .run(services.deadline(), |reader| async move {
             let mut plan = Plan::new(());
             if reader.get(key::intent(content)).await?.is_some() {
-                plan.delete(key::intent(content));
                 plan.put(key::dead_content(content), DeadContent::Segments.encode());
             }
+            plan.delete(key::intent(content));
             Ok::<_, EngineError>(plan)
         })
         .await?;

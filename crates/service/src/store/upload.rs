@@ -11,8 +11,8 @@ use crate::Services;
 use crate::body::{Body, BodyError, too_large};
 use crate::budget::Share;
 use crate::fault::Answer;
-use crate::key::ContentId;
-use crate::record::content::{Content, INLINE_LIMIT, Piece, Shape};
+use crate::store::key::ContentId;
+use crate::store::record::content::{Content, INLINE_LIMIT, Piece, Shape};
 
 const CHUNK: usize = 4 * 1024 * 1024;
 /// What an upload may hold without asking the budget: a chunk of this size is written when memory is scarce.

@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use futures_util::FutureExt;
-use lazuli_engine::{Engine, Host, Scan};
+use lazuli_engine::Scan;
 use lazuli_model::Timestamp;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::etag::ETagCondition;
 use lazuli_model::operation::Op;
+use lazuli_service::ServiceOptions;
 use lazuli_service::blob::{BlobProperties, BlockSource, DeleteSnapshots, PutBlockList};
-use lazuli_service::{ServiceOptions, Services};
 use proptest::prelude::*;
 
 use crate::reclaim::sweep_and_stop;
@@ -96,7 +96,7 @@ async fn run(acts: Vec<Act>, scarce: bool) {
     // Without memory for uploads, bodies are written in small pieces, and blocks have manifests of their own.
     let upload_memory = if scarce { 0 } else { ServiceOptions::default().upload_memory };
     let options = ServiceOptions { upload_memory, ..ServiceOptions::default() };
-    let bench = Bench::over(Services::new(Engine::memory(Host::real()), options)).await;
+    let bench = Bench::with(options).await;
     let mut models: Vec<Model> = vec![Model::default(), Model::default()];
     for (step, act) in acts.into_iter().enumerate() {
         match act {
@@ -171,7 +171,7 @@ async fn run(acts: Vec<Act>, scarce: bool) {
     bench.sweep().await;
     assert_eq!(bench.keys().await, vec!["cacct\\x00c".to_owned()], "keys left behind");
     assert_eq!(bench.services.engine().extents().stats().live_bytes, 0, "chunks left behind");
-    assert_eq!(bench.services.upkeep().stats().passed_over, 0);
+    assert_eq!(bench.services.passed_over(), 0);
 }
 
 const BLOCKS: [&str; 5] = ["b0", "b1", "b2", "b3", "b4"];
@@ -240,10 +240,10 @@ async fn a_download_outlives_what_it_reads() {
     bench.put_block_list("b", &[(BlockSource::Committed, "b1")]).await.unwrap();
     bench.put("b", b"new").await.unwrap();
     let services = bench.services.clone();
-    let sweeper = tokio::spawn(async move { lazuli_service::upkeep::sweep(&services).await });
+    let sweeper = tokio::spawn(async move { services.sweep_once().await });
     let found = drain(download).await.unwrap();
     assert!(found == bodies.concat()[1000..=8_000_000]);
-    sweeper.await.unwrap().unwrap();
+    sweeper.await.unwrap();
     bench.sweep().await;
     assert_eq!(bench.services.engine().extents().stats().live_bytes, 0);
 }
@@ -293,7 +293,7 @@ async fn stage_many(bench: &Bench) -> Vec<String> {
 
 async fn intents(bench: &Bench) -> usize {
     let reader = bench.services.engine().reader().await.unwrap();
-    let scan = Scan { keys_only: true, ..Scan::of(lazuli_service::key::intents()) };
+    let scan = Scan { keys_only: true, ..Scan::of(lazuli_service::store::key::intents()) };
     reader.scan(scan).await.unwrap().items.len()
 }
 
@@ -400,7 +400,10 @@ async fn many_contents_are_given_back_with_few_commits() {
     let before = bench.services.engine().stats().transactions;
     bench.sweep().await;
     let commits = bench.services.engine().stats().transactions - before;
-    assert!((1..=10).contains(&commits), "{commits} commits for 300 contents");
+    // Several servers also write their rows meanwhile.
+    if crate::SERVERS == 1 {
+        assert!((1..=10).contains(&commits), "{commits} commits for 300 contents");
+    }
     assert!(bench.keys().await.iter().all(|key| !key.starts_with('g')), "all are given back");
     assert!(bench.get("b0", None).await.unwrap() == body);
 }

@@ -8,11 +8,11 @@ use lazuli_model::admission::{LeaseAction, LeaseDuration, Preconditions};
 use lazuli_model::blob::{ContentHeaders, CopyStatus};
 use lazuli_model::error::ErrorCode;
 use lazuli_model::metadata::Metadata;
-use lazuli_model::operation::{Op, policy};
+use lazuli_model::operation::{Op, WritingOp, policy};
 use lazuli_service::blob::*;
-use lazuli_service::{Answer, Body, BodyError, ServiceOptions, Services, upkeep};
+use lazuli_service::{Answer, Body, BodyError, ServiceOptions, Services};
 
-use crate::support::{Bench, at};
+use crate::support::{Bench, at, copying};
 
 const LARGE: usize = 9 * 1024 * 1024;
 
@@ -168,30 +168,26 @@ async fn a_copy_whose_source_ends_early_fails() {
 #[tokio::test]
 async fn a_copy_that_lost_its_server_fails() {
     let engine = Engine::memory(Host::test());
-    let bench = Bench::over(Services::new(engine.clone(), ServiceOptions::default())).await;
+    let bench = Bench::over(engine.clone(), ServiceOptions::default()).await;
     let gone = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let (_sender, source) = slow(LARGE);
-    let (services, context) = (bench.services.clone(), bench.context.clone());
-    gone.spawn(async move {
-        let bench = Bench { services, context };
-        bench.copy_from(Op::CopyBlob, source, "b").await.unwrap();
-    })
-    .await
-    .unwrap();
+    let (services, context) =
+        (Services::new(engine.clone(), ServiceOptions::default()), bench.context.clone());
+    let begun = gone.spawn(async move {
+        let op = WritingOp::of(Op::CopyBlob).unwrap();
+        copying(source, "b").execute(&services, &context, op).await.unwrap().status
+    });
+    assert_eq!(begun.await.unwrap(), CopyStatus::Pending);
     gone.shutdown_background();
     tokio::time::sleep(Duration::from_millis(100)).await;
 
-    let other = Bench {
-        services: Services::new(engine.clone(), ServiceOptions::default()),
-        context: bench.context.clone(),
-    };
-    upkeep::sweep(&other.services).await.unwrap();
-    assert!(other.properties("b").await.unwrap().pending_copy().is_some(), "its server may be slow");
+    bench.sweep().await;
+    assert!(bench.properties("b").await.unwrap().pending_copy().is_some(), "its server may be slow");
     engine.advance_clock(Duration::from_secs(61));
-    upkeep::sweep(&other.services).await.unwrap();
-    let copy = other.properties("b").await.unwrap().extras().copy.clone().unwrap();
+    bench.sweep().await;
+    let copy = bench.properties("b").await.unwrap().extras().copy.clone().unwrap();
     assert_eq!(copy.status, CopyStatus::Failed);
-    assert!(!other.keys().await.iter().any(|key| key.starts_with('j')));
+    assert!(!bench.keys().await.iter().any(|key| key.starts_with('J')));
 }
 
 /// The container of a pending copy may be deleted: the copy is then no longer wanted.

@@ -2,10 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
+/// The same tests run with several servers: `tests/several`.
+pub const SERVERS: usize = 1;
+
 mod contents;
 mod copies;
 mod plan_sizes;
 mod queue;
 mod reclaim;
 mod support;
+#[path = "../../src/testing.rs"]
+mod testing;
 mod uploads;

@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use lazuli_engine::{Engine, Host, Plan, Scan};
+use lazuli_engine::{Plan, Scan};
 use lazuli_model::time::Timestamp;
 use lazuli_service::blob::{BlockSource, DeleteSnapshots, ListBlobs};
-use lazuli_service::key::{self, ContentId};
-use lazuli_service::record::Record;
-use lazuli_service::record::content::{Content, DeadContent, ListedBlock, Piece, Segment, Shape};
-use lazuli_service::{Fault, ServiceOptions, Services, upkeep};
+use lazuli_service::store::key::{self, ContentId};
+use lazuli_service::store::record::Record;
+use lazuli_service::store::record::content::{Content, DeadContent, ListedBlock, Piece, Segment, Shape};
+use lazuli_service::{Fault, ServiceOptions};
 
 use crate::support::{Bench, drain};
 
@@ -25,7 +25,7 @@ async fn only_the_container_is_left(bench: &Bench) {
     bench.sweep().await;
     assert_eq!(bench.keys().await, vec!["cacct\\x00c".to_owned()], "keys left behind");
     assert_eq!(live(bench), 0, "chunks left behind");
-    assert_eq!(bench.services.upkeep().stats().passed_over, 0);
+    assert_eq!(bench.services.passed_over(), 0);
 }
 
 /// One reader that takes its time keeps its own bytes, and nothing else.
@@ -116,9 +116,7 @@ async fn a_line_of_snapshots_is_taken_down_in_any_order() {
 /// A list refers to a block, it does not repeat it: neither on disk nor in memory.
 #[tokio::test]
 async fn a_block_that_is_mentioned_often_is_kept_once() {
-    let engine = Engine::memory(Host::real());
-    let bench =
-        Bench::over(Services::new(engine, ServiceOptions { upload_memory: 0, ..Default::default() })).await;
+    let bench = Bench::with(ServiceOptions { upload_memory: 0, ..Default::default() }).await;
     let block: Vec<u8> = (0..100 * SMALL_PIECE).map(|at| (at / 1000) as u8).collect();
     bench.put_block("b", "x", &block).await.unwrap();
     let list = vec![(BlockSource::Latest, "x"); 20_000];
@@ -162,9 +160,11 @@ async fn many_snapshots_are_deleted_at_once() {
         list.items.len()
     };
     assert_eq!(listed().await, 401);
+    let quiet = bench.services.quiet().await;
     let before = bench.services.engine().stats().transactions;
     bench.delete(&name, None, Some(DeleteSnapshots::Only)).await.unwrap();
     assert_eq!(bench.services.engine().stats().transactions - before, 1, "one commit");
+    drop(quiet);
     assert!(bench.get(&name, Some(snapshots[0])).await.is_err());
     assert!(bench.get(&name, Some(snapshots[399])).await.is_err());
     assert!(bench.delete(&name, Some(snapshots[7]), None).await.is_err());
@@ -220,10 +220,9 @@ async fn what_cannot_be_given_back_is_passed_over() {
     bench.services.engine().run(None, spoil).await.unwrap();
     bench.put("b", &vec![1; MIB]).await.unwrap();
     bench.put("b", &vec![2; MIB]).await.unwrap();
-    upkeep::recover(&bench.services).await;
     bench.sweep().await;
     assert_eq!(live(&bench), MIB as u64);
-    assert!(bench.services.upkeep().stats().passed_over >= 2);
+    assert!(bench.services.passed_over() >= 2);
     let keys = bench.keys().await;
     assert!(keys.iter().filter(|key| key.starts_with('g')).count() == 2, "the two that stay: {keys:?}");
 }
@@ -241,7 +240,8 @@ async fn stages_and_lists_of_any_size_are_swept_in_bounded_commits() {
         Content { id: ContentId(1 + number * 10_000), length: count as u64, shape: Shape::Pieces(pieces) }
     };
     let (stage, list, child) = (ContentId(11), ContentId(12), ContentId(13));
-    let staged = |content| lazuli_service::record::block::BlockRecord { content, staged_at: Timestamp(0) };
+    let staged =
+        |content| lazuli_service::store::record::block::BlockRecord { content, staged_at: Timestamp(0) };
     for number in 0..60u128 {
         let block = &block(number, 1_500);
         let (id, staged) = (number.to_be_bytes(), &staged(block.clone()));
@@ -301,7 +301,7 @@ async fn downloads_are_whole_beside_writers_and_the_sweeper() {
         let (bench, ended) = (bench.clone(), ended.clone());
         async move {
             while !ended.load(std::sync::atomic::Ordering::Relaxed) {
-                upkeep::sweep(&bench.services).await.unwrap();
+                bench.services.sweep_once().await;
                 tokio::task::yield_now().await;
             }
         }
@@ -353,7 +353,7 @@ async fn downloads_are_whole_beside_writers_and_the_sweeper() {
 /// Polls a pass of the sweeper so often, and drops it: it stops between two commits, as it does when the server dies.
 pub async fn sweep_and_stop(bench: &Bench, polls: usize) {
     use futures_util::FutureExt as _;
-    let mut pass = Box::pin(upkeep::sweep(&bench.services));
+    let mut pass = Box::pin(bench.services.sweep_once());
     for _ in 0..polls {
         if (&mut pass).now_or_never().is_some() {
             return;

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use lazuli_engine::{Engine, Host, Options};
 use lazuli_model::admission::Preconditions;
 use lazuli_service::blob::{BlobProperties, Digests, PutBlock, PutBlockBlob, Stored};
-use lazuli_service::{Answer, Body, ServiceOptions, Services, md5, upload};
+use lazuli_service::{Answer, Body, ServiceOptions, md5, upload};
 use tokio::time::timeout;
 
 use crate::support::{Bench, at, drain};
@@ -50,10 +50,7 @@ async fn on_disk(upload_memory: usize) -> (Bench, tempfile::TempDir) {
     let place = tempfile::tempdir().expect("a directory");
     let engine = Engine::open(place.path(), Options::default(), Host::real()).expect("opens");
     let options = ServiceOptions { upload_memory, ..ServiceOptions::default() };
-    let mut bench = Bench::new().await;
-    bench.services = Services::new(engine, options);
-    bench.create_container("c").await;
-    (bench, place)
+    (Bench::over(engine, options).await, place)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -86,7 +83,7 @@ async fn pieces_stay_few_when_memory_is_scarce() {
     let most = whole.len() / (4 * MIB) + 512;
     assert!(uploaded.pieces.len() <= most, "{} pieces of at most {most}", uploaded.pieces.len());
     assert_eq!(
-        uploaded.pieces.iter().map(lazuli_service::record::content::Piece::size).sum::<u64>(),
+        uploaded.pieces.iter().map(lazuli_service::store::record::content::Piece::size).sum::<u64>(),
         uploaded.length
     );
     assert_eq!(uploaded.crc64, lazuli_service::crc64(&whole));

@@ -12,7 +12,7 @@ use crate::local::shared::Shared;
 use crate::local::commit::notify::Verdict;
 use crate::local::commit::recent_writes::{Last, RecentWrites};
 use crate::local::store::{Group, Snapshot, sequence, version};
-use crate::txn::{ChunkId, Commit, Expect, Stamp, Txn, Write};
+use crate::txn::{ChunkId, Commit, ExpectedVersion, RangeCheck, Stamp, Txn, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -68,8 +68,11 @@ impl Judge {
         let mut verdicts: Vec<Verdict> = Vec::with_capacity(txns.len());
         for (txn, read_at) in &mut *txns {
             let verdict = self.judge(txn, *read_at).map(|()| {
-                let writes = if again { txn.writes.clone() } else { std::mem::take(&mut txn.writes) };
-                self.accept(txn, writes, &mut builder)
+                let taken = |writes: &mut Vec<Write>| {
+                    if again { writes.clone() } else { std::mem::take(writes) }
+                };
+                let (writes, private) = (taken(&mut txn.writes), taken(&mut txn.private_writes));
+                self.accept(txn, writes, private, &mut builder)
             });
             verdicts.push(verdict);
         }
@@ -139,18 +142,18 @@ impl Judge {
                 None => self.written.get_latest(key).map_err(Refusal::Error)?.map(|(seq, _)| seq),
             };
             let expected = match expect {
-                Expect::Version(version) => Some(*version),
-                Expect::Absent => None,
+                ExpectedVersion::Version(version) => Some(*version),
+                ExpectedVersion::Absent => None,
             };
             if current.map(version) != expected {
-                return Err(Refusal::Conflict(key.clone()));
+                return Err(self.conflict(key));
             }
         }
-        for (range, since) in &txn.range_checks {
+        for RangeCheck { range, since, .. } in &txn.range_checks {
             let written = sequence(since.version).ok_or(());
             match written.and_then(|seq| self.recent_writes.written_since(range, seq)) {
                 Ok(None) => {}
-                Ok(Some(key)) => return Err(Refusal::Conflict(key.clone())),
+                Ok(Some(key)) => return Err(self.conflict(key)),
                 // Too old to know; a fresh snapshot will be young enough.
                 Err(()) => return Err(Refusal::Conflict(range.start.clone())),
             }
@@ -161,17 +164,32 @@ impl Judge {
         Ok(())
     }
 
-    fn accept(&mut self, txn: &Txn, writes: Vec<Write>, builder: &mut GroupBuilder) -> Commit {
+    fn conflict(&self, key: &Key) -> Refusal {
+        debug_assert!(
+            !self.recent_writes.get(key).is_some_and(|last| last.private),
+            "a transaction checked a key that another one wrote as private: {key:?}"
+        );
+        Refusal::Conflict(key.clone())
+    }
+
+    fn accept(
+        &mut self,
+        txn: &Txn,
+        writes: Vec<Write>,
+        private: Vec<Write>,
+        builder: &mut GroupBuilder,
+    ) -> Commit {
         let GroupBuilder { group, publish, release } = builder;
         group.last += 1;
         let seq = group.last;
         group.ids.push(txn.id);
-        for write in writes {
+        let writes = writes.into_iter().map(|write| (write, false));
+        for (write, private) in writes.chain(private.into_iter().map(|write| (write, true))) {
             let (key, present): (&Key, bool) = match &write {
                 Write::Put(key, _) => (key, true),
                 Write::Delete(key) => (key, false),
             };
-            let last = Last { seq, present, slot: group.writes.len() };
+            let last = Last { seq, present, private, slot: group.writes.len() };
             // A key stands in a group once, with its last write.
             let slot = self.recent_writes.insert(key.clone(), last, group.first);
             match group.writes.get_mut(slot) {

@@ -204,15 +204,7 @@ mod tests {
 
     fn push(pending: &PendingCommits, jobs: usize) {
         for _ in 0..jobs {
-            let txn = Txn {
-                id: TxnId(0),
-                checks: vec![],
-                range_checks: vec![],
-                writes: vec![],
-                publish: vec![],
-                release: vec![],
-                deadline: None,
-            };
+            let txn = Txn::new(TxnId(0));
             let (reply, _) = Reply::channel();
             pending.push(PendingCommit { txn, size: 1, read_at: None, reply }).expect("room");
         }

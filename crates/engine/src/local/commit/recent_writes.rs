@@ -12,6 +12,8 @@ const CAPACITY: usize = 32_768;
 pub(crate) struct Last {
     pub seq: u64,
     pub present: bool,
+    /// It was said that no other transaction checks the key.
+    pub private: bool,
     /// Where in its group the write stands; meaningful only while that group is being built.
     pub slot: usize,
 }

@@ -2,6 +2,7 @@
 //! on in a new file, stops fjall for good.
 
 use super::Options;
+use super::table_reads::ASIDE;
 use crate::local::commit::pending::GROUPS;
 
 /// The lock of the directory and fjall's own, the superblock, the directory of the extents, and one that is synced.
@@ -12,8 +13,8 @@ const LOG: usize = 2 * (GROUPS + 2);
 const FLUSH: usize = 4;
 /// New tables are merged from four on; with one of each level, and what a flush holds.
 const MERGE: usize = 16 + 6 + FLUSH;
-/// Tables are read where a request is served and in the background, and one that is being read is not closed.
-const READS: usize = 8;
+/// Tables are read where a request is served, aside and in the background, and one that is being read is not closed.
+const READS: usize = 8 + ASIDE;
 /// The collector's, and the one that is being opened.
 const EXTENTS: usize = 2;
 const FIXED: usize = DIRECTORY + LOG + FLUSH + MERGE + READS + EXTENTS;

@@ -6,11 +6,13 @@
 //! space or descriptors is tried again. A store made before this keeps its own strategy, and fjall merges there as well.
 //!
 //! While space is low, what was deleted is given back at once: memory is written out and tables are merged down to the
-//! last level, where deleted keys end.
+//! last level, where deleted keys end. The same is done when much was deleted and no commit comes for a while
+//! ([`tidying`]).
 
 mod sizes;
 #[cfg(test)]
 mod tests;
+mod tidying;
 
 use super::fjall::background;
 use super::{Spaces, TABLE};
@@ -23,6 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tidying::Tidying;
 
 /// While there is something that has no room yet, or space is low.
 const AGAIN: Duration = Duration::from_millis(500);
@@ -65,6 +68,8 @@ pub(super) struct Merging {
     under_way: Mutex<Option<Merge>>,
     /// Written since space is low, or since the last giving back, by commits with which a little more went, or will go.
     shrunk: AtomicU64,
+    /// Keys that were deleted since the store was last tidied.
+    deleted: AtomicU64,
     failed: OnceLock<&'static str>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -97,6 +102,13 @@ impl Merging {
         self.failed.get().copied()
     }
 
+    /// So many keys are deleted by a commit.
+    pub fn deleted(&self, keys: u64) {
+        if keys > 0 && tidying::is_much(self.deleted.fetch_add(keys, Ordering::Relaxed), keys) {
+            self.wake();
+        }
+    }
+
     /// There may be something to merge.
     pub fn wake(&self) {
         self.signal.lock().work = true;
@@ -110,6 +122,7 @@ impl Merging {
             space: space.clone(),
             tick,
             tidied: 0,
+            tidying: Tidying::default(),
             rest_until: Instant::now(),
         };
         match background::spawn("merging", move || worker.run()) {
@@ -154,6 +167,7 @@ struct Worker {
     /// fjall's number of the last write when everything deleted was given back.
     tidied: u64,
     rest_until: Instant,
+    tidying: Tidying,
 }
 
 enum Merged {
@@ -167,8 +181,10 @@ impl Worker {
     fn run(mut self) {
         let _guard = FailOnPanic(self.merging.clone());
         let mut patience = Duration::ZERO;
+        self.count_deleted();
         while !self.merging.wait(patience) {
             patience = match self.round() {
+                Ok(Merged::All) if self.waits_for_quiet() => tidying::QUIET,
                 Ok(Merged::All) => IDLE,
                 Ok(Merged::NoRoom) => AGAIN,
                 Err(error) if passes(&error) => {
@@ -194,6 +210,9 @@ impl Worker {
         }
         if !self.space.look().is_low() {
             self.merging.shrunk.store(0, Ordering::Relaxed);
+            if let Merged::All = merged {
+                self.tidy_if_quiet()?;
+            }
             return Ok(merged);
         }
         if Instant::now() >= self.rest_until && self.spaces.db.seqno() != self.tidied {

@@ -11,6 +11,7 @@ mod open;
 mod row_cache;
 mod superblock;
 mod survey;
+mod table_reads;
 mod voids;
 mod walk;
 
@@ -37,8 +38,11 @@ use parking_lot::Mutex;
 use row_cache::RowCache;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 use superblock::{Noted, Superblock};
 use survey::Survey;
+use table_reads::{Place, TableReads};
+use tokio::sync::Semaphore;
 use voids::Voids;
 
 pub(crate) use merging::Tick;
@@ -85,6 +89,7 @@ struct Spaces {
     wide: Keyspace,
     row_cache: Option<RowCache>,
     voids: Voids,
+    table_reads: TableReads,
     /// When the memory of each is written out.
     memtable_bytes: [u64; 3],
     // Last, so that it is dropped last.
@@ -120,12 +125,15 @@ impl Spaces {
         let own = db.keyspace("own", create(OWN_MEMTABLE, 4 << 10))?;
         let rows = db.keyspace("rows", create(options.memtable_bytes, 4 << 10))?;
         let wide = db.keyspace("wide", create(options.memtable_bytes, 8 << 10))?;
+        let table_reads = TableReads::default();
+        table_reads.doubt_all([&own, &rows, &wide]);
         Ok(Self {
             own,
             rows,
             wide,
             row_cache: RowCache::new(options.row_cache_bytes),
             voids: Voids::default(),
+            table_reads,
             memtable_bytes: [OWN_MEMTABLE, options.memtable_bytes, options.memtable_bytes],
             db,
         })
@@ -204,17 +212,22 @@ impl Embedded {
         batch.insert(&spaces.own, marker::begin_key(group), begin);
         let end = Marker::of(group, Kind::End).encode(id);
         bytes += end.len();
+        let mut deleted = 0;
         for (seq, write) in &group.writes {
             bytes += ITEM + write.len();
             match write {
                 Write::Put(key, value) => batch.insert(spaces.of(key), key.clone(), stamped(*seq, value)),
-                Write::Delete(key) => batch.remove(spaces.of(key), key.clone()),
+                Write::Delete(key) => {
+                    deleted += 1;
+                    batch.remove(spaces.of(key), key.clone());
+                }
             }
         }
         batch.insert(&spaces.own, marker::END_ROW, stamped(group.last, &end));
         if self.memtable_reaper.lock().keep(spaces.all()) {
             self.merging.wake();
         }
+        self.merging.deleted(deleted);
         let mut log_preallocator = self.log_preallocator.lock();
         log_preallocator.make_room(bytes as u64, &self.log.newest());
         batch.commit().map_err(|error| {
@@ -248,6 +261,10 @@ impl Embedded {
 
     pub fn may_promise(&self, bytes: u64) -> bool {
         self.merging.may_promise(bytes)
+    }
+
+    pub fn reads_aside(&self) -> u64 {
+        self.spaces.table_reads.aside()
     }
 
     pub fn failed(&self) -> Option<&'static str> {
@@ -316,11 +333,57 @@ impl EmbeddedSnapshot {
         if let Some(known) = cache.and_then(|cache| cache.get(key, self.seq)) {
             return Ok(known);
         }
+        self.get_and_keep(key)
+    }
+
+    /// What the tables show, for the row cache to know.
+    fn get_and_keep(&self, key: &[u8]) -> Result<Option<(u64, Value)>, EngineError> {
         let row = self.get_latest(key)?;
-        if let Some(cache) = cache {
+        if let Some(cache) = &self.spaces.row_cache {
             cache.keep(key, self.seq, row.as_ref());
         }
         Ok(row)
+    }
+
+    /// Without waiting for a disk, so far as that is known; `None` when it has to be read aside.
+    pub fn get_at_once(&self, key: &[u8]) -> Option<Result<Option<(u64, Value)>, EngineError>> {
+        let cache = self.spaces.row_cache.as_ref();
+        if let Some(known) = cache.and_then(|cache| cache.get(key, self.seq)) {
+            return Some(Ok(known));
+        }
+        let reads = &self.spaces.table_reads;
+        match reads.find(self.spaces.of(key), key) {
+            Place::Memory => Some(self.get_and_keep(key)),
+            Place::Tables(at) if reads.is_doubted(at) => {
+                self.spaces.is_in_memtable(key, self.snapshot.seqno()).then(|| self.get_and_keep(key))
+            }
+            Place::Tables(at) => Some(self.get_timed(key, at)),
+        }
+    }
+
+    /// Where waiting for a disk delays no other request.
+    pub fn get_aside(&self, key: &[u8]) -> Result<Option<(u64, Value)>, EngineError> {
+        let cache = self.spaces.row_cache.as_ref();
+        if let Some(known) = cache.and_then(|cache| cache.get(key, self.seq)) {
+            return Ok(known);
+        }
+        let reads = &self.spaces.table_reads;
+        reads.count_aside();
+        match reads.find(self.spaces.of(key), key) {
+            Place::Memory => self.get_and_keep(key),
+            Place::Tables(at) => self.get_timed(key, at),
+        }
+    }
+
+    fn get_timed(&self, key: &[u8], at: usize) -> Result<Option<(u64, Value)>, EngineError> {
+        let began = Instant::now();
+        let row = self.get_and_keep(key);
+        self.spaces.table_reads.took(at, began.elapsed());
+        row
+    }
+
+    pub fn turns_aside(&self) -> &Arc<Semaphore> {
+        self.spaces.table_reads.turns()
     }
 
     pub fn get_latest(&self, key: &[u8]) -> Result<Option<(u64, Value)>, EngineError> {

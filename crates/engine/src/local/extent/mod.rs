@@ -5,6 +5,7 @@
 mod collect;
 mod extent_map;
 mod file;
+mod locate;
 mod memory;
 mod open;
 mod pin;
@@ -72,6 +73,11 @@ impl Default for ExtentOptions {
 /// The published rows, as the newest commit left them. Values come without the version prefix.
 pub(crate) trait Rows: Send + Sync {
     fn get(&self, key: &[u8]) -> Result<Option<Value>, EngineError>;
+
+    /// `None` when that may have to wait for a disk.
+    fn get_at_once(&self, key: &[u8]) -> Option<Result<Option<Value>, EngineError>> {
+        Some(self.get(key))
+    }
 }
 
 /// The committed value of a key, for the committer.

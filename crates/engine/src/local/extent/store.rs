@@ -18,10 +18,10 @@ use super::{
     collect::Collector,
     extent_map::{Extent, ExtentMap, Free, Reserved, State, UnderWay},
     file::{ExtentFile, parse_file_name},
-    gone, out_of_range,
+    out_of_range,
     pin::Pins,
     record::{self, IdParts, Location, PAGE},
-    rows::{chunk_key, decode_chunk, decode_extent},
+    rows::decode_extent,
 };
 use crate::extents::MAX_CHUNK;
 use crate::{
@@ -235,23 +235,6 @@ impl FileExtents {
         }
     }
 
-    /// Where a chunk is now: where it was written first unless that extent is gone.
-    fn locate(&self, id: ChunkId, home: Location) -> Result<(Location, Arc<ExtentFile>), EngineError> {
-        if let Some(extent) = self.extent_map.lock().extents.get(&home.extent) {
-            return Ok((home, extent.file.clone()));
-        }
-        self.locate_by_row(id)
-    }
-
-    fn locate_by_row(&self, id: ChunkId) -> Result<(Location, Arc<ExtentFile>), EngineError> {
-        let row = self.lookup.get(&chunk_key(id))?;
-        let location = row.map(|value| decode_chunk(&value)).transpose()?;
-        let extent_map = self.extent_map.lock();
-        let location = location.or_else(|| extent_map.moved_then_released(id)).ok_or_else(|| gone(id))?;
-        let extent = extent_map.extents.get(&location.extent).ok_or_else(|| gone(id))?;
-        Ok((location, extent.file.clone()))
-    }
-
     /// The first half of a read: `Err` holds what must be read by blocking.
     pub fn read_at_once(&self, id: ChunkId, range: Range<u32>) -> Option<Result<Bytes, EngineError>> {
         let parts = IdParts::unpack(id);
@@ -266,7 +249,7 @@ impl FileExtents {
             return None;
         }
         let _pin = self.pins.pin();
-        let (location, file) = self.locate(id, parts.home).ok()?;
+        let (location, file) = self.locate_at_once(id, parts.home)?;
         let file = self.handle(&file).ok()?;
         let read = |at: u64, len: usize| {
             file.read_at_once(at, len).and_then(|read| read.ok_or(io::ErrorKind::WouldBlock.into()))

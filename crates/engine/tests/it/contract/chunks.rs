@@ -11,7 +11,7 @@ contract!(
     a_released_chunk_goes_with_the_commit,
 );
 
-fn publishing(engine: &Engine, checks: Vec<(Key, Expect)>, id: ChunkId) -> Txn {
+fn publishing(engine: &Engine, checks: Vec<(Key, ExpectedVersion)>, id: ChunkId) -> Txn {
     Txn { publish: vec![id], ..txn(engine, checks, vec![put("row", "1")]) }
 }
 
@@ -30,7 +30,7 @@ async fn a_conflict_leaves_the_chunk_to_its_guard(place: Place) {
     let engine = place.open();
     write(&engine, vec![put("row", "0")]).await;
     let written = engine.extents().write(Bytes::from_static(b"bytes")).await.unwrap();
-    let refused = publishing(&engine, vec![(key("row"), Expect::Absent)], written.id);
+    let refused = publishing(&engine, vec![(key("row"), ExpectedVersion::Absent)], written.id);
     assert!(is_conflict(&engine.commit(refused).await));
     // The same guard publishes at the next attempt.
     engine.commit(publishing(&engine, vec![], written.id)).await.unwrap();

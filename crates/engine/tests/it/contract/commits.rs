@@ -1,5 +1,5 @@
 use super::*;
-use lazuli_engine::{KeyRange, Outcome, TxnId, caps};
+use lazuli_engine::{KeyRange, Outcome, RangeCheck, Stamp, TxnId, caps};
 use std::time::{Duration, Instant};
 
 contract!(
@@ -22,10 +22,10 @@ contract!(
 
 async fn a_check_holds_or_conflicts(place: Place) {
     let engine = place.open();
-    let absent = vec![(key("a"), Expect::Absent)];
+    let absent = vec![(key("a"), ExpectedVersion::Absent)];
     let first = engine.commit(txn(&engine, absent.clone(), vec![put("a", "1")])).await.unwrap().version;
     assert!(is_conflict(&engine.commit(txn(&engine, absent, vec![put("a", "2")])).await));
-    let known = vec![(key("a"), Expect::Version(first))];
+    let known = vec![(key("a"), ExpectedVersion::Version(first))];
     engine.commit(txn(&engine, known.clone(), vec![put("a", "3")])).await.unwrap();
     assert!(is_conflict(&engine.commit(txn(&engine, known, vec![put("a", "4")])).await));
     assert_eq!(text(&engine, "a").await.as_deref(), Some("3"));
@@ -35,7 +35,8 @@ async fn a_refused_commit_writes_nothing(place: Place) {
     let engine = place.open();
     let version = write(&engine, vec![put("a", "1"), put("b", "1")]).await;
     write(&engine, vec![put("b", "2")]).await;
-    let checks = vec![(key("a"), Expect::Version(version)), (key("b"), Expect::Version(version))];
+    let checks =
+        vec![(key("a"), ExpectedVersion::Version(version)), (key("b"), ExpectedVersion::Version(version))];
     let refused = txn(&engine, checks, vec![put("a", "x"), put("c", "x"), delete("b")]);
     let id = refused.id;
     assert!(is_conflict(&engine.commit(refused).await));
@@ -51,11 +52,11 @@ async fn deleting_and_writing_again_is_another_version(place: Place) {
     write(&engine, vec![delete("a")]).await;
     let check = |expect| vec![(key("a"), expect)];
     assert!(is_conflict(
-        &engine.commit(txn(&engine, check(Expect::Version(first)), vec![put("a", "x")])).await
+        &engine.commit(txn(&engine, check(ExpectedVersion::Version(first)), vec![put("a", "x")])).await
     ));
-    engine.commit(txn(&engine, check(Expect::Absent), vec![put("a", "1")])).await.unwrap();
+    engine.commit(txn(&engine, check(ExpectedVersion::Absent), vec![put("a", "1")])).await.unwrap();
     assert!(is_conflict(
-        &engine.commit(txn(&engine, check(Expect::Version(first)), vec![put("a", "x")])).await
+        &engine.commit(txn(&engine, check(ExpectedVersion::Version(first)), vec![put("a", "x")])).await
     ));
 }
 
@@ -71,6 +72,10 @@ async fn the_last_write_of_a_key_in_a_commit_counts(place: Place) {
     assert_eq!(text(&engine, "~w").await.as_deref(), Some("2"));
 }
 
+fn range_check(range: KeyRange, since: Stamp) -> RangeCheck {
+    RangeCheck { range, since, guard: key("guard") }
+}
+
 async fn range_checks_see_puts_and_deletes(place: Place) {
     let engine = place.open();
     write(&engine, vec![put("d/a", "1")]).await;
@@ -78,7 +83,7 @@ async fn range_checks_see_puts_and_deletes(place: Place) {
         let stamp = engine.reader().await.unwrap().stamp();
         let guarded = || {
             let mut txn = txn(&engine, vec![], vec![put("out", "1")]);
-            txn.range_checks.push((KeyRange::prefix(key("d/")), stamp));
+            txn.range_checks.push(range_check(KeyRange::prefix(key("d/")), stamp));
             txn
         };
         engine.commit(guarded()).await.unwrap();
@@ -92,7 +97,7 @@ async fn range_checks_end_where_the_range_ends(place: Place) {
     let stamp = engine.reader().await.unwrap().stamp();
     write(&engine, vec![put("a", "1"), put("d", "1"), put("~w", "1")]).await;
     let mut txn = txn(&engine, vec![], vec![put("out", "1")]);
-    txn.range_checks.push((KeyRange::new(key("b"), key("d")), stamp));
+    txn.range_checks.push(range_check(KeyRange::new(key("b"), key("d")), stamp));
     engine.commit(txn).await.unwrap();
 }
 
@@ -102,7 +107,7 @@ async fn an_old_range_check_never_passes_wrongly(place: Place) {
     write(&engine, vec![put("d/a", "1")]).await;
     flood(&engine).await;
     let mut txn = txn(&engine, vec![], vec![put("out", "1")]);
-    txn.range_checks.push((KeyRange::prefix(key("d/")), stamp));
+    txn.range_checks.push(range_check(KeyRange::prefix(key("d/")), stamp));
     assert!(is_conflict(&engine.commit(txn).await));
 }
 
@@ -112,11 +117,11 @@ async fn checks_hold_beyond_the_recent_window(place: Place) {
     let newer = write(&engine, vec![put("b", "2")]).await;
     let reader = engine.reader().await.unwrap();
     flood(&engine).await;
-    let check = |name, version| vec![(key(name), Expect::Version(version))];
+    let check = |name, version| vec![(key(name), ExpectedVersion::Version(version))];
     assert!(is_conflict(&engine.commit(txn(&engine, check("b", version), vec![put("b", "x")])).await));
     engine.commit(txn(&engine, check("a", version), vec![put("a", "2")])).await.unwrap();
     engine.commit(txn(&engine, check("b", newer), vec![put("b", "3")])).await.unwrap();
-    let absent = vec![(key("c"), Expect::Absent)];
+    let absent = vec![(key("c"), ExpectedVersion::Absent)];
     engine.commit(txn(&engine, absent.clone(), vec![put("c", "1")])).await.unwrap();
     assert!(is_conflict(&engine.commit(txn(&engine, absent, vec![put("c", "2")])).await));
     drop(reader);
@@ -137,7 +142,8 @@ async fn a_failing_member_does_not_hurt_its_neighbours(place: Place) {
     for n in 0..200 {
         let engine = engine.clone();
         waiting.push(tokio::spawn(async move {
-            let checks = if n % 2 == 0 { vec![(key("shared"), Expect::Version(version))] } else { vec![] };
+            let checks =
+                if n % 2 == 0 { vec![(key("shared"), ExpectedVersion::Version(version))] } else { vec![] };
             let name = format!("own/{n:03}");
             let mut writes = vec![put(&name, "1")];
             if n % 2 == 0 {
@@ -171,7 +177,7 @@ async fn one_of_many_wins_on_one_key(place: Place) {
         for n in 0..32 {
             let (engine, name) = (engine.clone(), name.clone());
             waiting.push(tokio::spawn(async move {
-                let checks = vec![(key(&name), Expect::Absent)];
+                let checks = vec![(key(&name), ExpectedVersion::Absent)];
                 engine.commit(txn(&engine, checks, vec![put(&name, &n.to_string())])).await
             }));
         }
@@ -198,7 +204,7 @@ async fn caps_are_kept(place: Place) {
     };
     write(&engine, vec![Write::Put(big(caps::KEY), big(caps::VALUE))]).await;
     assert_eq!(
-        engine.reader().await.unwrap().peek(big(caps::KEY)).await.unwrap().unwrap().value.len(),
+        engine.reader().await.unwrap().get_untracked(big(caps::KEY)).await.unwrap().unwrap().value.len(),
         caps::VALUE
     );
     too_large(vec![Write::Put(big(caps::KEY + 1), Key::new())]).await;
@@ -245,8 +251,8 @@ async fn checks_alone_are_judged(place: Place) {
     let engine = place.open();
     let version = write(&engine, vec![put("a", "1")]).await;
     let check = |expect| txn(&engine, vec![(key("a"), expect)], vec![]);
-    engine.commit(check(Expect::Version(version))).await.unwrap();
-    assert!(is_conflict(&engine.commit(check(Expect::Absent)).await));
+    engine.commit(check(ExpectedVersion::Version(version))).await.unwrap();
+    assert!(is_conflict(&engine.commit(check(ExpectedVersion::Absent)).await));
 }
 
 async fn closed_is_unavailable(place: Place) {

@@ -7,9 +7,10 @@ mod model;
 mod reopen;
 mod runs;
 mod scans;
+mod seam;
 mod snapshots;
 
-use lazuli_engine::{Engine, EngineError, Entry, Expect, Host, Key, Options, Txn, Version, Write};
+use lazuli_engine::{Engine, EngineError, Entry, ExpectedVersion, Host, Key, Options, Txn, Version, Write};
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -83,16 +84,8 @@ pub fn delete(name: &str) -> Write {
     Write::Delete(key(name))
 }
 
-pub fn txn(engine: &Engine, checks: Vec<(Key, Expect)>, writes: Vec<Write>) -> Txn {
-    Txn {
-        id: engine.new_txn_id(),
-        checks,
-        range_checks: vec![],
-        writes,
-        publish: vec![],
-        release: vec![],
-        deadline: None,
-    }
+pub fn txn(engine: &Engine, checks: Vec<(Key, ExpectedVersion)>, writes: Vec<Write>) -> Txn {
+    Txn { checks, writes, ..Txn::new(engine.new_txn_id()) }
 }
 
 pub async fn write(engine: &Engine, writes: Vec<Write>) -> Version {
@@ -100,7 +93,7 @@ pub async fn write(engine: &Engine, writes: Vec<Write>) -> Version {
 }
 
 pub async fn peek(engine: &Engine, name: &str) -> Option<Entry> {
-    engine.reader().await.expect("reader").peek(key(name)).await.expect("reads")
+    engine.reader().await.expect("reader").get_untracked(key(name)).await.expect("reads")
 }
 
 pub async fn text(engine: &Engine, name: &str) -> Option<String> {

@@ -113,9 +113,9 @@ async fn commit(engine: &Engine, map: &mut Map, writes: Vec<(u8, Option<u8>)>, c
         let name = name(n);
         let current = map.get(&name).map(|entry| entry.version);
         let expect = match (current, right) {
-            (Some(version), true) => Expect::Version(version),
-            (Some(_), false) | (None, true) => Expect::Absent,
-            (None, false) => Expect::Version(Version(u128::MAX)),
+            (Some(version), true) => ExpectedVersion::Version(version),
+            (Some(_), false) | (None, true) => ExpectedVersion::Absent,
+            (None, false) => ExpectedVersion::Version(Version(u128::MAX)),
         };
         (name, expect)
     });

@@ -76,7 +76,7 @@ async fn versions_and_checks_outlive_a_restart(place: Place) {
     let version = fill(&engine).await;
     drop(engine);
     let engine = place.open();
-    let check = |version| vec![(key("a"), Expect::Version(version))];
+    let check = |version| vec![(key("a"), ExpectedVersion::Version(version))];
     assert!(is_conflict(&engine.commit(txn(&engine, check(old), vec![put("a", "x")])).await));
     let next = engine.commit(txn(&engine, check(version), vec![put("a", "2")])).await.unwrap().version;
     assert!(next != version && next != old);

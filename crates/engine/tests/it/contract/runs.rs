@@ -77,8 +77,8 @@ async fn runs_with_interference(engine: &Engine, interference: Write) -> u32 {
             let (engine, interference, runs) = (engine.clone(), interference.clone(), runs.clone());
             async move {
                 reader.get(key("read")).await?;
-                reader.peek(key("peeked")).await?;
-                reader.check_range(KeyRange::prefix(key("range/")));
+                reader.get_untracked(key("peeked")).await?;
+                reader.check_range(KeyRange::prefix(key("range/")), key("guard"));
                 if runs.fetch_add(1, Ordering::Relaxed) == 0 {
                     write(&engine, vec![interference]).await;
                 }

@@ -115,7 +115,7 @@ async fn looks_keep_what_is_wanted_and_say_where_they_stopped(place: Place) {
             seen.push(char::from(key[0]));
             key.ends_with(b"1")
         };
-        let page = reader.look(scan, looks, wanted).await.unwrap();
+        let page = reader.scan_filtered(scan, looks, wanted).await.unwrap();
         let text = |key: &Key| String::from_utf8_lossy(key).into_owned();
         let kept: Vec<_> = page.items.iter().map(|(key, _)| text(key)).collect();
         (kept.join(" "), seen, page.next.as_ref().map(text))
@@ -167,7 +167,7 @@ async fn keys_over_the_cap_are_absent_and_part_the_others(place: Place) {
         assert_eq!(engine.reader().await.unwrap().skip_scan(skip).await.unwrap().items.len(), 1);
 
         let reader = engine.reader().await.unwrap();
-        assert_eq!(reader.peek(long.clone()).await.unwrap(), None);
+        assert_eq!(reader.get_untracked(long.clone()).await.unwrap(), None);
         let done: Result<(), EngineError> = engine
             .run(None, |reader| {
                 let long = long.clone();

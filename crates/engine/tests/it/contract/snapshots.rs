@@ -28,7 +28,7 @@ async fn a_reader_stays_where_it_was_opened(place: Place) {
     let reader = engine.reader().await.unwrap();
     write(&engine, vec![put("a", "2"), put("b", "2"), put("c", "2")]).await;
     for (name, expected) in [("a", Some("1")), ("b", Some("1")), ("c", None)] {
-        let found = reader.peek(key(name)).await.unwrap();
+        let found = reader.get_untracked(key(name)).await.unwrap();
         assert_eq!(found.as_ref().map(|entry| &entry.value[..]), expected.map(str::as_bytes), "{name}");
     }
 }
@@ -48,7 +48,7 @@ async fn an_old_reader_sees_deleted_keys_and_old_values(place: Place) {
         write(&engine, vec![put("k", "later")]).await;
     }
     for (round, reader) in readers {
-        let found = reader.peek(key("k")).await.unwrap().map(|entry| entry.value);
+        let found = reader.get_untracked(key("k")).await.unwrap().map(|entry| entry.value);
         let expected = (round % 3 != 2).then(|| key(&round.to_string()));
         assert_eq!(found, expected, "round {round}");
     }
@@ -78,8 +78,8 @@ async fn the_engines_own_keys_are_hidden(place: Place) {
     let reader = engine.reader().await.unwrap();
     let all = reader.scan(super::scans::all("")).await.unwrap();
     assert_eq!(all.items.len(), 1);
-    assert!(reader.peek(Key::from_static(b"\0z")).await.unwrap().is_none());
-    assert!(reader.peek(Key::new()).await.unwrap().is_none());
+    assert!(reader.get_untracked(Key::from_static(b"\0z")).await.unwrap().is_none());
+    assert!(reader.get_untracked(Key::new()).await.unwrap().is_none());
 }
 
 async fn get_many_keeps_the_order(place: Place) {

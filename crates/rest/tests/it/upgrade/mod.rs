@@ -61,7 +61,6 @@ async fn a_directory_of_an_earlier_build_is_read_written_and_read_again() {
 
     let (engine, client) = open(directory.path());
     assert_conversation("reading.txt", &client, &words).await;
-    upkeep::recover(&client.gateway.services).await;
     while upkeep::sweep(&client.gateway.services).await.unwrap() > 0 {}
     assert_conversation("reading.txt", &client, &words).await;
     assert_conversation("writing.txt", &client, &words).await;

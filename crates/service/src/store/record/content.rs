@@ -7,7 +7,7 @@
 use lazuli_engine::ChunkId;
 
 use super::{Record, stored};
-use crate::key::ContentId;
+use crate::store::key::ContentId;
 
 /// Bodies up to this size live in a key; larger ones in chunks.
 pub const INLINE_LIMIT: usize = 16 * 1024;

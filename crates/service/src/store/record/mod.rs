@@ -10,7 +10,9 @@ pub mod dead_snapshots;
 pub mod entity;
 pub mod existing;
 pub mod queue;
+pub mod server;
 mod service_properties;
+pub mod settings;
 mod stored;
 pub mod table;
 

@@ -4,16 +4,16 @@
 //! intent, one that is replaced is handed to the sweeper.
 
 use bytes::{Bytes, BytesMut};
-use lazuli_engine::{EngineError, Plan, Reader, Scan, Value};
+use lazuli_engine::{Plan, Reader, Scan};
 
 use crate::Services;
-use crate::fault::Answer;
-use crate::key::{self, ContentId};
-use crate::manifest::give_up;
-use crate::record::Record;
-use crate::record::content::DeadContent;
-use crate::record::corrupt;
-use crate::record::entity::StoredBody;
+use crate::fault::{Answer, Fault};
+use crate::store::key::{self, ContentId};
+use crate::store::manifest::{declare, give_up};
+use crate::store::record::Record;
+use crate::store::record::content::DeadContent;
+use crate::store::record::corrupt;
+use crate::store::record::entity::StoredBody;
 use crate::store::unit::{Changes, Unit};
 
 const SEGMENT_BYTES: usize = 60_000;
@@ -53,14 +53,14 @@ impl PrewrittenBody {
         for (batch, some) in segments.chunks(BATCH_SEGMENTS).enumerate() {
             services
                 .engine()
-                .run(services.deadline(), |_| async move {
+                .run(services.deadline(), |reader| async move {
                     let mut plan = Plan::new(());
-                    plan.put(key::intent(content), Value::new());
+                    declare(services, &reader, &mut plan, content, batch == 0).await?;
                     for (number, segment) in (batch * BATCH_SEGMENTS..).zip(some) {
                         let end = number * SEGMENT_BYTES + segment.len();
                         plan.put(key::segment(content, end as u64, number as u32), segment.clone());
                     }
-                    Ok::<_, EngineError>(plan)
+                    Ok::<_, Fault>(plan)
                 })
                 .await?;
         }
@@ -100,7 +100,7 @@ impl Drop for PrewrittenBody {
 }
 
 /// The body of an entity that is replaced or deleted. Readers see it in their snapshot as long as they need it.
-pub(crate) fn release<W: Changes>(plan: &mut W, body: &StoredBody) {
+pub(in crate::store) fn release<W: Changes>(plan: &mut W, body: &StoredBody) {
     if let StoredBody::Segments { content, .. } = body {
         plan.put(key::dead_content(*content), DeadContent::Segments.encode());
     }

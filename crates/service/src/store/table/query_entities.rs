@@ -10,14 +10,15 @@ use super::range::ranges;
 use super::row_filter::RowFilter;
 use crate::fault::Answer;
 use crate::pace::{Pace, SLICE};
-use crate::record::entity::{StoredBody, StoredEntity};
+use crate::store::record::entity::{StoredBody, StoredEntity};
 use crate::store::unit::View;
 use crate::table::{EntityPage, PAGE_MAX, QueryEntities};
 
 /// Entities looked at between two moments at which others get their turn, when asking about each costs nothing.
 const ROWS: usize = 1024;
-/// One answer ends here at the latest, and the client goes on from there.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// One answer ends here at the latest, and the client goes on from there. Its snapshot is held so long: some engines
+/// have none for longer than five seconds.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// So many ranges that hold little are looked at in one go.
 const RANGES: usize = 16;
 
@@ -83,7 +84,7 @@ impl Page {
             let scan = Scan { limit, ..Scan::of(range.clone()) };
             let filter = self.filter.as_ref();
             let may_pass = |key: &Key, value: &Value| filter.is_none_or(|filter| filter.may_pass(key, value));
-            let found = self.reader.look(scan, self.looks, may_pass).await?;
+            let found = self.reader.scan_filtered(scan, self.looks, may_pass).await?;
             for (key, entry) in found.items {
                 // Bodies that lie elsewhere count only when they are loaded.
                 if self.is_full() {

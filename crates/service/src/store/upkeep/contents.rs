@@ -2,15 +2,19 @@
 
 use lazuli_engine::{Key, Plan, Reader, Scan, Version};
 
+use super::Work;
 use super::budget::has_room;
+use super::drain::Readership;
 use super::{manifests, stages};
-use crate::Services;
 use crate::fault::{Answer, Fault};
-use crate::key::{self, ContentId};
-use crate::record::Record;
-use crate::record::content::{Content, DeadContent, Piece, Segment, Shape};
+use crate::store::key::{self, ContentId};
+use crate::store::members::Members;
+use crate::store::record::Record;
+use crate::store::record::content::{Content, DeadContent, Piece, Segment, Shape};
 
 const ITEMS_IN_PASS: usize = 500;
+/// The same when other servers are to be waited for, which takes seconds.
+const ITEMS_IN_LONG_PASS: usize = 20_000;
 /// Of the work items that a pass lists.
 const LIST_BYTES: usize = 4 << 20;
 
@@ -33,6 +37,8 @@ impl Item {
 /// Some of what is dead, behind this place.
 pub struct Page {
     pub items: Vec<Item>,
+    /// Who may be reading them.
+    pub readership: Readership,
     /// Items that cannot be read.
     pub unreadable: usize,
     /// Where it ends.
@@ -40,9 +46,13 @@ pub struct Page {
     pub more: bool,
 }
 
-pub async fn list(services: &Services, after: Option<Key>) -> Answer<Page> {
-    let reader = services.engine().reader().await?;
-    let scan = Scan { after, limit: ITEMS_IN_PASS, max_bytes: LIST_BYTES, ..Scan::of(key::dead_contents()) };
+pub async fn list(work: &Work, after: Option<Key>) -> Answer<Page> {
+    let limit = match work.members() {
+        Members::Alone => ITEMS_IN_PASS,
+        Members::Several => ITEMS_IN_LONG_PASS,
+    };
+    let reader = work.engine().reader().await?;
+    let scan = Scan { after, limit, max_bytes: LIST_BYTES, ..Scan::of(key::dead_contents()) };
     let page = reader.scan(scan).await?;
     let last = page.items.last().map(|(key, _)| key.clone());
     let count = page.items.len();
@@ -51,49 +61,49 @@ pub async fn list(services: &Services, after: Option<Key>) -> Answer<Page> {
         Some(Item { id: key::content_of(&key)?, dead, version: entry.version })
     };
     let items: Vec<Item> = page.items.into_iter().filter_map(read).collect();
-    Ok(Page { unreadable: count - items.len(), items, last, more: page.more })
+    // At the same snapshot.
+    let readership = Readership::at(work, &reader).await?;
+    Ok(Page { unreadable: count - items.len(), items, readership, last, more: page.more })
 }
 
 /// Each step reads what it deletes as checks of its commit: to be stopped anywhere and begun again is harmless.
-pub async fn sweep(services: &Services, item: &Item) -> Answer<()> {
+pub async fn sweep(work: &Work, item: &Item) -> Answer<()> {
     match item.dead {
-        DeadContent::Pieces(_) => release_listed(services, std::slice::from_ref(item)).await.map(|_| ()),
+        DeadContent::Pieces(_) => release_listed(work, std::slice::from_ref(item)).await.map(|_| ()),
         DeadContent::Segments => {
-            while delete_segments(services, item).await? {}
-            finish(services, item).await
+            while delete_segments(work, item).await? {}
+            finish(work, item).await
         }
-        DeadContent::Manifest => manifests::dismantle(services, item).await,
-        DeadContent::Absorb => manifests::absorb(services, item).await,
+        DeadContent::Manifest => manifests::dismantle(work, item).await,
+        DeadContent::Absorb => manifests::absorb(work, item).await,
         DeadContent::Stage => {
-            stages::delete(services, item.id, None).await?;
-            finish(services, item).await
+            stages::delete(work, item.id, None).await?;
+            finish(work, item).await
         }
     }
 }
 
 /// Gives back contents of a few pieces, as many as one commit takes; tells how many of them. Clients that replace blobs
 /// as fast as they can must not be faster than the sweeper, so many go with one commit.
-pub async fn release_listed(services: &Services, items: &[Item]) -> Answer<usize> {
-    services
-        .engine()
-        .run(services.deadline(), |reader| async move {
-            let mut plan = Plan::new(0);
-            for item in items {
-                // One alone is never too much: it was written by one commit.
-                if plan.output > 0 && !has_room(&plan) {
-                    break;
-                }
-                plan.output += 1;
-                if let DeadContent::Pieces(pieces) = &item.dead
-                    && item.stands(&reader).await?
-                {
-                    release(&mut plan, pieces);
-                    plan.delete(key::dead_content(item.id));
-                }
+pub async fn release_listed(work: &Work, items: &[Item]) -> Answer<usize> {
+    work.run(|reader| async move {
+        let mut plan = Plan::new(0);
+        for item in items {
+            // One alone is never too much: it was written by one commit.
+            if plan.output > 0 && !has_room(&plan) {
+                break;
             }
-            Ok::<_, Fault>(plan)
-        })
-        .await
+            plan.output += 1;
+            if let DeadContent::Pieces(pieces) = &item.dead
+                && item.stands(&reader).await?
+            {
+                release(&mut plan, pieces);
+                plan.delete(key::dead_content(item.id));
+            }
+        }
+        Ok::<_, Fault>(plan)
+    })
+    .await
 }
 
 pub fn release<T>(plan: &mut Plan<T>, pieces: &[Piece]) {
@@ -116,34 +126,30 @@ pub fn release_block<T>(plan: &mut Plan<T>, block: &Content) {
 }
 
 /// Deletes some segments that own no bytes. True while there are more.
-async fn delete_segments(services: &Services, item: &Item) -> Answer<bool> {
-    services
-        .engine()
-        .run(services.deadline(), |reader| async move {
-            let scan = Scan { keys_only: true, ..Scan::of(key::segments(item.id)) };
-            let page = reader.scan(scan).await?;
-            let mut plan = Plan::new(page.more);
-            if !item.stands(&reader).await? {
-                return Ok::<_, Fault>(Plan::new(false));
-            }
-            page.items.into_iter().for_each(|(key, _)| plan.delete(key));
-            Ok(plan)
-        })
-        .await
+async fn delete_segments(work: &Work, item: &Item) -> Answer<bool> {
+    work.run(|reader| async move {
+        let scan = Scan { keys_only: true, ..Scan::of(key::segments(item.id)) };
+        let page = reader.scan(scan).await?;
+        let mut plan = Plan::new(page.more);
+        if !item.stands(&reader).await? {
+            return Ok::<_, Fault>(Plan::new(false));
+        }
+        page.items.into_iter().for_each(|(key, _)| plan.delete(key));
+        Ok(plan)
+    })
+    .await
 }
 
 /// Nothing is left of it.
-pub async fn finish(services: &Services, item: &Item) -> Answer<()> {
-    services
-        .engine()
-        .run(services.deadline(), |reader| async move {
-            let mut plan = Plan::new(());
-            if item.stands(&reader).await? {
-                plan.delete(key::dead_content(item.id));
-            }
-            Ok::<_, Fault>(plan)
-        })
-        .await
+pub async fn finish(work: &Work, item: &Item) -> Answer<()> {
+    work.run(|reader| async move {
+        let mut plan = Plan::new(());
+        if item.stands(&reader).await? {
+            plan.delete(key::dead_content(item.id));
+        }
+        Ok::<_, Fault>(plan)
+    })
+    .await
 }
 
 /// The segments of a manifest, read one by one: a walk through a long one holds little.

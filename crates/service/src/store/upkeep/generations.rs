@@ -2,24 +2,23 @@
 
 use lazuli_engine::{Key, KeyRange, Plan, Scan};
 
+use super::Work;
 use super::budget::{has_room, has_room_with};
-use crate::Services;
-use crate::content;
 use crate::fault::{Answer, Fault};
-use crate::key::{self, Generation};
-use crate::queue;
-use crate::record::Record;
-use crate::record::blob::BlobRecord;
-use crate::record::block::StagedRecord;
-use crate::record::content::DeadContent;
-use crate::record::entity::StoredEntity;
+use crate::store::content;
+use crate::store::key::{self, Generation};
+use crate::store::record::Record;
+use crate::store::record::blob::BlobRecord;
+use crate::store::record::block::StagedRecord;
+use crate::store::record::content::DeadContent;
+use crate::store::record::entity::StoredEntity;
 
 const GENERATIONS_IN_PASS: usize = 100;
 /// Of one container: a large one does not keep the sweeper from everything else.
 const COMMITS_IN_PASS: usize = 20;
 
-pub async fn list(services: &Services, after: Option<Key>) -> Answer<Vec<Generation>> {
-    let reader = services.engine().reader().await?;
+pub async fn list(work: &Work, after: Option<Key>) -> Answer<Vec<Generation>> {
+    let reader = work.engine().reader().await?;
     let scan =
         Scan { after, limit: GENERATIONS_IN_PASS, keys_only: true, ..Scan::of(key::dead_generations()) };
     let page = reader.scan(scan).await?;
@@ -27,109 +26,99 @@ pub async fn list(services: &Services, after: Option<Key>) -> Answer<Vec<Generat
 }
 
 /// Deletes some of what is filed under the generation; true when nothing is left.
-pub async fn sweep(services: &Services, generation: Generation) -> Answer<bool> {
+pub async fn sweep(work: &Work, generation: Generation) -> Answer<bool> {
     for _ in 0..COMMITS_IN_PASS {
-        let more = sweep_blobs(services, key::blobs(generation)).await?
-            || sweep_blobs(services, key::snapshots(generation)).await?
-            || sweep_marks(services, key::dead_snapshots_in(generation)).await?
-            || sweep_staged(services, generation).await?
-            || sweep_entities(services, generation).await?
-            || queue::expiry::sweep(services, generation).await?;
+        let more = sweep_blobs(work, key::blobs(generation)).await?
+            || sweep_blobs(work, key::snapshots(generation)).await?
+            || sweep_marks(work, key::dead_snapshots_in(generation)).await?
+            || sweep_staged(work, generation).await?
+            || sweep_entities(work, generation).await?
+            || crate::store::queue::expiry::sweep(work, generation).await?;
         if !more {
-            finish(services, generation).await?;
+            finish(work, generation).await?;
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-async fn finish(services: &Services, generation: Generation) -> Answer<()> {
-    services
-        .engine()
-        .run(services.deadline(), |_| async move {
-            let mut plan = Plan::new(());
-            plan.delete(key::dead_generation(generation));
-            Ok::<_, Fault>(plan)
-        })
-        .await
+async fn finish(work: &Work, generation: Generation) -> Answer<()> {
+    work.run(|_| async move {
+        let mut plan = Plan::new(());
+        plan.delete(key::dead_generation(generation));
+        Ok::<_, Fault>(plan)
+    })
+    .await
 }
 
-async fn sweep_blobs(services: &Services, prefix: Key) -> Answer<bool> {
+async fn sweep_blobs(work: &Work, prefix: Key) -> Answer<bool> {
     let prefix = &prefix;
-    services
-        .engine()
-        .run(services.deadline(), |reader| async move {
-            let page = reader.scan(Scan::of(KeyRange::prefix(prefix.clone()))).await?;
-            let mut plan = Plan::new(page.more);
-            let mut contents = Vec::new();
-            for (key, _) in page.items {
-                if !has_room_with(&plan, contents.len()) {
-                    plan.output = true;
-                    break;
-                }
-                let Some(entry) = reader.get(key.clone()).await? else { continue };
-                contents.push(BlobRecord::decode(&entry.value)?.content);
-                plan.delete(key);
+    work.run(|reader| async move {
+        let page = reader.scan(Scan::of(KeyRange::prefix(prefix.clone()))).await?;
+        let mut plan = Plan::new(page.more);
+        let mut contents = Vec::new();
+        for (key, _) in page.items {
+            if !has_room_with(&plan, contents.len()) {
+                plan.output = true;
+                break;
             }
-            content::drop_holders(&reader, &mut plan, &contents).await?;
-            Ok::<_, Fault>(plan)
-        })
-        .await
+            let Some(entry) = reader.get(key.clone()).await? else { continue };
+            contents.push(BlobRecord::decode(&entry.value)?.content);
+            plan.delete(key);
+        }
+        content::drop_holders(&reader, &mut plan, &contents).await?;
+        Ok::<_, Fault>(plan)
+    })
+    .await
 }
 
 /// Keys that stand for nothing but themselves.
-async fn sweep_marks(services: &Services, prefix: Key) -> Answer<bool> {
+async fn sweep_marks(work: &Work, prefix: Key) -> Answer<bool> {
     let prefix = &prefix;
-    services
-        .engine()
-        .run(services.deadline(), |reader| async move {
-            let range = KeyRange::prefix(prefix.clone());
-            let scan = Scan { max_bytes: 300_000, keys_only: true, ..Scan::of(range) };
-            let page = reader.scan(scan).await?;
-            let mut plan = Plan::new(page.more);
-            page.items.into_iter().for_each(|(key, _)| plan.delete(key));
-            Ok::<_, Fault>(plan)
-        })
-        .await
+    work.run(|reader| async move {
+        let range = KeyRange::prefix(prefix.clone());
+        let scan = Scan { max_bytes: 300_000, keys_only: true, ..Scan::of(range) };
+        let page = reader.scan(scan).await?;
+        let mut plan = Plan::new(page.more);
+        page.items.into_iter().for_each(|(key, _)| plan.delete(key));
+        Ok::<_, Fault>(plan)
+    })
+    .await
 }
 
-async fn sweep_staged(services: &Services, generation: Generation) -> Answer<bool> {
-    services
-        .engine()
-        .run(services.deadline(), |reader| async move {
-            let page = reader.scan(Scan::of(KeyRange::prefix(key::all_staged(generation)))).await?;
-            let mut plan = Plan::new(page.more);
-            for (key, _) in page.items {
-                if !has_room(&plan) {
-                    plan.output = true;
-                    break;
-                }
-                let Some(entry) = reader.get(key.clone()).await? else { continue };
-                let staged = StagedRecord::decode(&entry.value)?;
-                plan.delete(key);
-                plan.put(key::dead_content(staged.stage), DeadContent::Stage.encode());
+async fn sweep_staged(work: &Work, generation: Generation) -> Answer<bool> {
+    work.run(|reader| async move {
+        let page = reader.scan(Scan::of(KeyRange::prefix(key::all_staged(generation)))).await?;
+        let mut plan = Plan::new(page.more);
+        for (key, _) in page.items {
+            if !has_room(&plan) {
+                plan.output = true;
+                break;
             }
-            Ok::<_, Fault>(plan)
-        })
-        .await
+            let Some(entry) = reader.get(key.clone()).await? else { continue };
+            let staged = StagedRecord::decode(&entry.value)?;
+            plan.delete(key);
+            plan.put(key::dead_content(staged.stage), DeadContent::Stage.encode());
+        }
+        Ok::<_, Fault>(plan)
+    })
+    .await
 }
 
-async fn sweep_entities(services: &Services, generation: Generation) -> Answer<bool> {
-    services
-        .engine()
-        .run(services.deadline(), |reader| async move {
-            let page = reader.scan(Scan::of(KeyRange::prefix(key::entities(generation)))).await?;
-            let mut plan = Plan::new(page.more);
-            for (key, _) in page.items {
-                if !has_room(&plan) {
-                    plan.output = true;
-                    break;
-                }
-                let Some(entry) = reader.get(key.clone()).await? else { continue };
-                crate::store::table::release(&mut plan, &StoredEntity::decode(&entry.value)?.body);
-                plan.delete(key);
+async fn sweep_entities(work: &Work, generation: Generation) -> Answer<bool> {
+    work.run(|reader| async move {
+        let page = reader.scan(Scan::of(KeyRange::prefix(key::entities(generation)))).await?;
+        let mut plan = Plan::new(page.more);
+        for (key, _) in page.items {
+            if !has_room(&plan) {
+                plan.output = true;
+                break;
             }
-            Ok::<_, Fault>(plan)
-        })
-        .await
+            let Some(entry) = reader.get(key.clone()).await? else { continue };
+            crate::store::table::release(&mut plan, &StoredEntity::decode(&entry.value)?.body);
+            plan.delete(key);
+        }
+        Ok::<_, Fault>(plan)
+    })
+    .await
 }

@@ -12,20 +12,21 @@ use std::collections::{HashMap, HashSet};
 
 use lazuli_engine::{Key, Plan, Reader, Scan};
 
+use super::Work;
 use super::budget::has_room;
 use super::contents::{Item, next_segment, release_block};
 use super::stages;
 use crate::fault::{Answer, Fault};
-use crate::key::{self, ContentId};
-use crate::record::Record;
-use crate::record::content::{Content, DeadContent, Segment, Shape};
-use crate::{Services, content, manifest};
+use crate::store::key::{self, ContentId};
+use crate::store::record::Record;
+use crate::store::record::content::{Content, DeadContent, Segment, Shape};
+use crate::store::{content, manifest};
 
 /// Gives back a manifest that nothing holds: the blocks that its parent does not list, then the hold on the parent.
-pub async fn dismantle(services: &Services, item: &Item) -> Answer<()> {
+pub async fn dismantle(work: &Work, item: &Item) -> Answer<()> {
     // Blocks that the manifest adopted are still filed under their stage: first they leave it.
-    stages::adopt(services, item.id).await?;
-    let reader = services.engine().reader().await?;
+    stages::adopt(work, item.id).await?;
+    let reader = work.engine().reader().await?;
     let kept = match parent(&reader, item.id).await? {
         Some(parent) => manifest::block_ids(&reader, parent.id).await?,
         None => HashSet::new(),
@@ -33,14 +34,13 @@ pub async fn dismantle(services: &Services, item: &Item) -> Answer<()> {
     let mut mentions = mentions(&reader, item.id, &kept).await?;
     drop(reader);
     loop {
-        let some = next_segments(services, item.id, &mut mentions).await?;
+        let some = next_segments(work, item.id, &mut mentions).await?;
         if some.is_empty() {
             break;
         }
         let some = &some;
-        let deleted = services
-            .engine()
-            .run(services.deadline(), |reader| async move {
+        let deleted = work
+            .run(|reader| async move {
                 if !item.stands(&reader).await? {
                     return Ok(Plan::new(false));
                 }
@@ -59,31 +59,29 @@ pub async fn dismantle(services: &Services, item: &Item) -> Answer<()> {
             return Ok(());
         }
     }
-    services
-        .engine()
-        .run(services.deadline(), |reader| async move {
-            let mut plan = Plan::new(());
-            if !item.stands(&reader).await? {
-                return Ok(plan);
-            }
-            if let Some(parent) = parent(&reader, item.id).await? {
-                content::drop_holder(&reader, &mut plan, &parent).await?;
-                plan.delete(key::parent(item.id));
-                plan.delete(key::child(parent.id, item.id));
-            }
-            plan.delete(key::dead_content(item.id));
-            Ok::<_, Fault>(plan)
-        })
-        .await
+    work.run(|reader| async move {
+        let mut plan = Plan::new(());
+        if !item.stands(&reader).await? {
+            return Ok(plan);
+        }
+        if let Some(parent) = parent(&reader, item.id).await? {
+            content::drop_holder(&reader, &mut plan, &parent).await?;
+            plan.delete(key::parent(item.id));
+            plan.delete(key::child(parent.id, item.id));
+        }
+        plan.delete(key::dead_content(item.id));
+        Ok::<_, Fault>(plan)
+    })
+    .await
 }
 
 /// The first segments of a manifest, as many as one commit takes, each with the blocks that it mentions last.
 async fn next_segments(
-    services: &Services,
+    work: &Work,
     id: ContentId,
     mentions: &mut HashMap<ContentId, u32>,
 ) -> Answer<Vec<(Key, Vec<Content>)>> {
-    let reader = services.engine().reader().await?;
+    let reader = work.engine().reader().await?;
     let mut some = Vec::new();
     let mut after = None;
     let mut plan = Plan::new(());
@@ -100,58 +98,61 @@ async fn next_segments(
 
 /// If one manifest alone holds this one, as its parent: gives back the blocks that neither that child nor the
 /// grandparent lists, and then takes this manifest out of the line.
-pub async fn absorb(services: &Services, item: &Item) -> Answer<()> {
-    let reader = services.engine().reader().await?;
+pub async fn absorb(work: &Work, item: &Item) -> Answer<()> {
+    let reader = work.engine().reader().await?;
     if let Some(child) = only_child(&reader, item.id).await? {
-        stages::adopt(services, item.id).await?;
+        // It may take many commits; no snapshot is held meanwhile.
+        drop(reader);
+        stages::adopt(work, item.id).await?;
+        let reader = work.engine().reader().await?;
         let mut kept = manifest::block_ids(&reader, child).await?;
         if let Some(grandparent) = parent(&reader, item.id).await? {
             kept.extend(manifest::block_ids(&reader, grandparent.id).await?);
         }
         drop(reader);
-        if !release_others(services, item, child, kept).await? {
+        if !release_others(work, item, child, kept).await? {
             return Ok(());
         }
     }
-    services
-        .engine()
-        .run(services.deadline(), |reader| async move {
-            let mut plan = Plan::new(());
-            if !item.stands(&reader).await? {
-                return Ok(plan);
+    work.run(|reader| async move {
+        let mut plan = Plan::new(());
+        if !item.stands(&reader).await? {
+            return Ok(plan);
+        }
+        let Some(child) = only_child(&reader, item.id).await? else {
+            // With another holder there is nothing to do now: when that one leaves, there will be an item again.
+            plan.delete(key::dead_content(item.id));
+            return Ok(plan);
+        };
+        plan.put(key::dead_content(item.id), DeadContent::Segments.encode());
+        plan.delete(key::child(item.id, child));
+        match parent(&reader, item.id).await? {
+            Some(grandparent) => {
+                // The guard of the grandparent's children: a check of each commit that changes them.
+                reader.get(key::holders(grandparent.id)).await?;
+                plan.put(key::parent(child), grandparent.encode());
+                plan.put(key::child(grandparent.id, child), lazuli_engine::Value::new());
+                plan.delete(key::child(grandparent.id, item.id));
+                plan.delete(key::parent(item.id));
             }
-            let Some(child) = only_child(&reader, item.id).await? else {
-                // With another holder there is nothing to do now: when that one leaves, there will be an item again.
-                plan.delete(key::dead_content(item.id));
-                return Ok(plan);
-            };
-            plan.put(key::dead_content(item.id), DeadContent::Segments.encode());
-            plan.delete(key::child(item.id, child));
-            match parent(&reader, item.id).await? {
-                Some(grandparent) => {
-                    plan.put(key::parent(child), grandparent.encode());
-                    plan.put(key::child(grandparent.id, child), lazuli_engine::Value::new());
-                    plan.delete(key::child(grandparent.id, item.id));
-                    plan.delete(key::parent(item.id));
-                }
-                None => plan.delete(key::parent(child)),
-            }
-            Ok::<_, Fault>(plan)
-        })
-        .await
+            None => plan.delete(key::parent(child)),
+        }
+        Ok::<_, Fault>(plan)
+    })
+    .await
 }
 
 /// Releases the blocks of a manifest that are not kept, a segment a commit, and leaves its list as it is. False when the
 /// item, or the child, has changed meanwhile.
 async fn release_others(
-    services: &Services,
+    work: &Work,
     item: &Item,
     child: ContentId,
     mut kept: HashSet<ContentId>,
 ) -> Answer<bool> {
     let mut after = None;
     loop {
-        let reader = services.engine().reader().await?;
+        let reader = work.engine().reader().await?;
         let Some((segment_key, segment)) = next_segment(&reader, item.id, after).await? else {
             return Ok(true);
         };
@@ -161,9 +162,8 @@ async fn release_others(
         let listed = segment.blocks.into_iter().map(|block| block.content);
         let others: Vec<Content> = listed.filter(|content| kept.insert(content.id)).collect();
         let others = &others;
-        let released = services
-            .engine()
-            .run(services.deadline(), |reader| async move {
+        let released = work
+            .run(|reader| async move {
                 if !item.stands(&reader).await? || only_child(&reader, item.id).await? != Some(child) {
                     return Ok(Plan::new(false));
                 }
@@ -220,7 +220,7 @@ async fn only_child(reader: &Reader, id: ContentId) -> Answer<Option<ContentId>>
     if reader.get(key::holders(id)).await?.is_some() {
         return Ok(None);
     }
-    reader.check_range(key::children(id));
+    reader.check_range(key::children(id), key::holders(id));
     let page = reader.scan(Scan { limit: 2, keys_only: true, ..Scan::of(key::children(id)) }).await?;
     match &page.items[..] {
         [(key, _)] => Ok(key::child_of(key)),

@@ -7,9 +7,11 @@ mod budget;
 mod contents;
 mod copies;
 mod counters;
+mod drain;
+mod duty;
 mod generations;
 mod manifests;
-mod orphans;
+mod servers;
 mod snapshots;
 mod stages;
 
@@ -18,40 +20,41 @@ use std::time::{Duration, Instant};
 use lazuli_engine::Key;
 
 pub use counters::{Counters, UpkeepStats};
+pub(crate) use duty::Work;
 
 use crate::Services;
 use crate::fault::Answer;
-use crate::key;
-use crate::queue::expiry;
-use crate::record::content::DeadContent;
+use crate::store::key;
+use crate::store::queue::expiry;
+use crate::store::record::content::DeadContent;
 
 /// How long the sweeper rests when it found nothing to do.
 const REST: Duration = Duration::from_secs(2);
-/// How often it looks whether the readers of an epoch have decided what they read.
-const GLANCE: Duration = Duration::from_millis(50);
-/// How long it waits for that.
-const READERS_PATIENCE: Duration = Duration::from_secs(30);
+/// How long it rests when some was done and more may come soon.
+const SHORT_REST: Duration = Duration::from_millis(50);
 /// How often it walks the queues for messages that expired while no consumer came for them.
 const WALK: Duration = Duration::from_secs(600);
 
-/// Sees to what a crash left. To be awaited once, before the first request is served. Opening does not depend on it:
-/// what fails here stays, and takes space.
-pub async fn recover(services: &Services) {
-    if let Err(fault) = orphans::give_up_all(&services.giving_back()).await {
-        services.upkeep().pass_over("orphans", &fault);
+/// Sweeps until the engine stops. To be spawned once for a server. Of several servers one sweeps at a time.
+pub async fn sweep_forever(services: Services) {
+    let mut walked = Instant::now();
+    while services.engine().is_stopped().is_none() {
+        match Work::take(&services).await {
+            Ok(Some(work)) => sweep_while_ours(&work, &mut walked).await,
+            Ok(None) => {}
+            Err(fault) => tracing::warn!(cause = ?fault.0.cause, "the sweeper cannot begin"),
+        }
+        tokio::time::sleep(REST).await;
     }
 }
 
-/// Sweeps until the engine stops. To be spawned once for an engine.
-pub async fn sweep_forever(services: Services) {
-    let services = services.giving_back();
-    let mut walked = Instant::now();
+async fn sweep_while_ours(work: &Work, walked: &mut Instant) {
     let mut round = Round::begin();
-    while services.engine().is_stopped().is_none() {
-        match round.pass(&services).await {
+    while work.engine().is_stopped().is_none() && !work.is_lost() {
+        match round.pass(work).await {
             Ok(Pass { more: true, .. }) => tokio::task::yield_now().await,
             Ok(Pass { found: 0, .. }) => tokio::time::sleep(REST).await,
-            Ok(_) => tokio::time::sleep(GLANCE).await,
+            Ok(_) => tokio::time::sleep(SHORT_REST).await,
             Err(fault) => {
                 tracing::warn!(cause = ?fault.0.cause, "the sweeper cannot list what is dead");
                 tokio::time::sleep(REST).await;
@@ -61,23 +64,26 @@ pub async fn sweep_forever(services: Services) {
             round = Round::begin();
         }
         if walked.elapsed() >= WALK {
-            if let Err(fault) = expiry::walk(&services).await {
-                tracing::warn!(cause = ?fault.0.cause, "expired messages stay for now");
-            }
-            walked = Instant::now();
+            expiry::walk(work).await;
+            *walked = Instant::now();
         }
     }
 }
 
-/// The first pass of a round. Tells how many items were dealt with.
+/// The first pass of a round. Tells how many items were dealt with: none while another server sweeps.
 pub async fn sweep(services: &Services) -> Answer<usize> {
-    Ok(Round::begin().pass(&services.giving_back()).await?.found)
+    let Some(work) = Work::take(services).await? else { return Ok(0) };
+    let swept = Round::begin().pass(&work).await;
+    work.release().await?;
+    Ok(swept?.found)
 }
 
 /// Where the sweeper has come in each kind of work. Deleted keys slow the scan that crosses them, so a pass begins where
 /// the last one ended; a later round finds what died behind that place, and what was passed over or left unfinished.
 struct Round {
     began: Instant,
+    /// Servers and what they left are looked at once in a round.
+    servers_seen: bool,
     contents: Option<Key>,
     generations: Option<Key>,
     snapshots: Option<Key>,
@@ -92,55 +98,73 @@ struct Pass {
 
 impl Round {
     fn begin() -> Self {
-        Self { began: Instant::now(), contents: None, generations: None, snapshots: None, adopted: None }
+        Self {
+            began: Instant::now(),
+            servers_seen: false,
+            contents: None,
+            generations: None,
+            snapshots: None,
+            adopted: None,
+        }
     }
 
-    async fn pass(&mut self, services: &Services) -> Answer<Pass> {
-        let mut done = Tally { services, found: 0, unfinished: false };
+    async fn pass(&mut self, work: &Work) -> Answer<Pass> {
+        let mut done = Tally { work, found: 0, unfinished: false };
+        if !std::mem::replace(&mut self.servers_seen, true) {
+            done.note("rows of servers", servers::declare_dead(work).await.map(|()| true));
+            // No item of this count: there is always something to look at.
+            done.found = 0;
+            match servers::give_up_orphans(work).await {
+                Ok(count) => done.found += count,
+                Err(fault) => drop(done.note("what a server left", Err(fault))),
+            }
+        }
         let mut all_finished = true;
-        for generation in generations::list(services, self.generations.clone()).await? {
-            all_finished &= done.note("container", generations::sweep(services, generation).await);
+        for generation in generations::list(work, self.generations.clone()).await? {
+            all_finished &= done.note("container", generations::sweep(work, generation).await);
             if all_finished {
                 self.generations = Some(key::dead_generation(generation));
             }
         }
         let mut all_finished = true;
-        for name in snapshots::list(services, self.snapshots.clone()).await? {
-            all_finished &= done.note("snapshots", snapshots::sweep(services, &name).await);
+        for name in snapshots::list(work, self.snapshots.clone()).await? {
+            all_finished &= done.note("snapshots", snapshots::sweep(work, &name).await);
             if all_finished {
                 self.snapshots = Some(name);
             }
         }
-        for manifest in stages::list_adopted(services, self.adopted.clone()).await? {
-            done.note("adopted blocks", stages::adopt(services, manifest).await.map(|()| true));
+        for manifest in stages::list_adopted(work, self.adopted.clone()).await? {
+            done.note("adopted blocks", stages::adopt(work, manifest).await.map(|()| true));
             self.adopted = Some(key::adopted(manifest));
         }
-        match copies::end_lost(services).await {
+        match copies::end_lost(work).await {
             Ok(count) => done.found += count,
-            Err(fault) => services.upkeep().pass_over("a copy without a server", &fault),
+            Err(fault) => work.upkeep().pass_over("a copy without a server", &fault),
         }
-        let more = self.sweep_contents(services, &mut done).await?;
+        let more = self.sweep_contents(work, &mut done).await?;
         Ok(Pass { found: done.found, more: more || done.unfinished })
     }
 
     /// Lists what is dead now, lets the readers of now decide what they read, gives the rest back.
-    async fn sweep_contents(&mut self, services: &Services, done: &mut Tally<'_>) -> Answer<bool> {
-        let contents::Page { mut items, unreadable, last, more } =
-            contents::list(services, self.contents.clone()).await?;
-        (0..unreadable).for_each(|_| services.upkeep().count_passed_over());
-        if !items.is_empty() && !readers_decide(services).await {
-            services.upkeep().count_passed_over();
-            tracing::warn!(
-                "a reader has not found its record for a long time; contents are given back later"
-            );
-            return Ok(false);
+    async fn sweep_contents(&mut self, work: &Work, done: &mut Tally<'_>) -> Answer<bool> {
+        let contents::Page { mut items, readership, unreadable, last, more } =
+            contents::list(work, self.contents.clone()).await?;
+        (0..unreadable).for_each(|_| work.upkeep().count_passed_over());
+        if !items.is_empty() {
+            let Some(reading) = readership.decided(work).await? else {
+                work.upkeep().count_passed_over();
+                tracing::warn!(
+                    "a reader has not found its record for a long time; contents are given back later"
+                );
+                return Ok(false);
+            };
+            items.retain(|item| !reading.has(item.id));
         }
-        items.retain(|item| !services.readers().is_read(item.id));
         let (few, others): (Vec<_>, Vec<_>) =
             items.into_iter().partition(|item| matches!(item.dead, DeadContent::Pieces(_)));
         let mut rest = &few[..];
         while !rest.is_empty() {
-            match contents::release_listed(services, rest).await {
+            match contents::release_listed(work, rest).await {
                 Ok(count) => {
                     done.found += count;
                     rest = &rest[count.clamp(1, rest.len())..];
@@ -148,37 +172,23 @@ impl Round {
                 Err(_) => {
                     // One of them may be the cause: one by one, the others go.
                     for item in rest {
-                        done.note("content", contents::sweep(services, item).await.map(|()| true));
+                        done.note("content", contents::sweep(work, item).await.map(|()| true));
                     }
                     break;
                 }
             }
         }
         for item in &others {
-            done.note("content", contents::sweep(services, item).await.map(|()| true));
+            done.note("content", contents::sweep(work, item).await.map(|()| true));
         }
         self.contents = last.or(self.contents.take());
         Ok(more)
     }
 }
 
-/// Whether all readers that were there when this was called have said what they read, or have left. They read some rows,
-/// so they do it soon.
-async fn readers_decide(services: &Services) -> bool {
-    let epoch = services.readers().next_epoch();
-    let end = Instant::now() + READERS_PATIENCE;
-    while !services.readers().is_decided(epoch) {
-        if Instant::now() >= end || services.engine().is_stopped().is_some() {
-            return false;
-        }
-        tokio::time::sleep(GLANCE).await;
-    }
-    true
-}
-
 /// What became of the items of a pass.
 struct Tally<'a> {
-    services: &'a Services,
+    work: &'a Work,
     found: usize,
     /// Some item has more than its share of a pass.
     unfinished: bool,
@@ -194,8 +204,10 @@ impl Tally<'_> {
                 self.unfinished |= !is_finished;
                 is_finished
             }
+            // The server that sweeps now will do it.
+            Err(_) if self.work.is_lost() => true,
             Err(fault) => {
-                self.services.upkeep().pass_over(what, &fault);
+                self.work.upkeep().pass_over(what, &fault);
                 true
             }
         }
@@ -209,9 +221,9 @@ mod tests {
     use super::*;
     use crate::ServiceOptions;
     use crate::fault::Fault;
-    use crate::key::{self, ContentId};
-    use crate::record::Record;
-    use crate::record::content::DeadContent;
+    use crate::store::key::{self, ContentId};
+    use crate::store::record::Record;
+    use crate::store::record::content::DeadContent;
 
     async fn die(services: &Services, ids: std::ops::Range<u128>) {
         let write = |_| async {
@@ -227,17 +239,18 @@ mod tests {
     #[tokio::test]
     async fn a_pass_goes_on_where_the_one_before_ended_and_a_round_finds_all() {
         let services = Services::new(Engine::memory(Host::real()), ServiceOptions::default());
+        let work = Work::take(&services).await.expect("read").expect("alone");
         let mut round = Round::begin();
         die(&services, 1_000..1_700).await;
-        let first = round.pass(&services).await.expect("swept");
+        let first = round.pass(&work).await.expect("swept");
         assert_eq!((first.found, first.more), (500, true));
-        let second = round.pass(&services).await.expect("swept");
+        let second = round.pass(&work).await.expect("swept");
         assert_eq!((second.found, second.more), (200, false));
         // One died behind the place where it stands, another before it.
         die(&services, 1..2).await;
         die(&services, 2_000..2_001).await;
-        assert_eq!(round.pass(&services).await.expect("swept").found, 1);
-        assert_eq!(round.pass(&services).await.expect("swept").found, 0);
+        assert_eq!(round.pass(&work).await.expect("swept").found, 1);
+        assert_eq!(round.pass(&work).await.expect("swept").found, 0);
         assert_eq!(sweep(&services).await.expect("swept"), 1, "the one that the round has passed");
         assert_eq!(sweep(&services).await.expect("swept"), 0);
     }

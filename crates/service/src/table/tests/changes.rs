@@ -3,7 +3,6 @@ use lazuli_engine::{Key, KeyRange, Scan};
 use lazuli_model::admission::table::entity_etag;
 
 use super::*;
-use crate::upkeep;
 
 #[tokio::test]
 async fn replace_forgets_and_merge_keeps() {
@@ -113,11 +112,13 @@ async fn large_entities_and_large_groups() {
         .execute(&bench.services, &bench.context)
         .await
         .expect("deleted");
-    while upkeep::sweep(&bench.services).await.expect("a sweep") > 0 {}
+    bench.services.sweep().await;
     let reader = bench.services.engine().reader().await.expect("a reader");
     let everything = KeyRange { start: Key::from_static(b"\x01"), end: None };
     let left = reader.scan(Scan { keys_only: true, ..Scan::of(everything) }).await.expect("a scan");
-    assert!(left.items.is_empty(), "{:?}", left.items);
+    let of_servers = |key: &Key| matches!(key.first(), Some(b'z' | b'j'));
+    let left: Vec<_> = left.items.iter().filter(|(key, _)| !of_servers(key)).collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 /// A client that hangs up at any moment leaves either the whole change or none of it, and no garbage for long.
@@ -153,12 +154,12 @@ async fn a_large_change_may_be_dropped_anywhere() {
     }
     assert!(done > 0 && midway > 1, "{done} finished, {midway} left in the middle");
     tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    while upkeep::sweep(&bench.services).await.expect("a sweep") > 0 {}
+    bench.services.sweep().await;
     for row in bench.rows("", 1000).await.0 {
         let row = row.strip_prefix("p/").expect("the partition");
         assert_eq!(bench.read("p", row).await.expect("whole").properties.len(), 16);
     }
     let reader = bench.services.engine().reader().await.expect("a reader");
-    let intents = reader.scan(Scan::of(crate::key::intents())).await.expect("a scan");
+    let intents = reader.scan(Scan::of(crate::store::key::intents())).await.expect("a scan");
     assert!(intents.items.is_empty(), "{:?}", intents.items);
 }

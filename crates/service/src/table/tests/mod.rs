@@ -14,16 +14,18 @@ use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
 
 use super::*;
-use crate::{Context, ServiceOptions, Services};
+use crate::testing::Servers;
+use crate::{Context, ServiceOptions};
 
 struct Bench {
-    services: Services,
+    services: Servers,
     context: Context,
 }
 
 impl Bench {
     async fn new() -> Self {
-        let services = Services::new(Engine::memory(Host::test()), ServiceOptions::default());
+        let options = ServiceOptions::default();
+        let services = Servers::new(Engine::memory(Host::test()), options, 2).await;
         let context = Context { account: "acct".into(), version: ApiVersion::NEWEST };
         let bench = Self { services, context };
         bench.create("people").await;

@@ -8,14 +8,17 @@ use lazuli_model::error::ErrorCode;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::version::ApiVersion;
 use lazuli_service::queue::*;
-use lazuli_service::{Answer, Context, ServiceOptions, Services};
+use lazuli_service::{Answer, Context, ServiceOptions};
 use uuid::Uuid;
+
+use crate::SERVERS;
+use crate::testing::Servers;
 
 pub const QUEUE: &str = "q";
 
 #[derive(Clone)]
 pub struct Bench {
-    pub services: Services,
+    pub services: Servers,
     pub context: Context,
 }
 
@@ -31,13 +34,13 @@ pub fn metadata(pairs: &[(&str, &str)]) -> Metadata {
 impl Bench {
     /// With a clock that moves only when told.
     pub async fn new() -> Self {
-        let bench = Self::over(Engine::memory(Host::test()));
+        let bench = Self::over(Engine::memory(Host::test())).await;
         bench.create(&[]).await.expect("queue");
         bench
     }
 
-    pub fn over(engine: Engine) -> Self {
-        let services = Services::new(engine, ServiceOptions::default());
+    pub async fn over(engine: Engine) -> Self {
+        let services = Servers::new(engine, ServiceOptions::default(), SERVERS).await;
         Self { services, context: Context { account: "acct".into(), version: ApiVersion::NEWEST } }
     }
 
@@ -59,6 +62,7 @@ impl Bench {
     }
 
     pub async fn put_with(&self, text: &str, delay: u32, live: Option<u32>) -> Answer<Delivered> {
+        self.tick();
         let input = PutMessage {
             queue: QUEUE.into(),
             text: text.into(),
@@ -121,11 +125,20 @@ impl Bench {
         GetQueueMetadata { queue: QUEUE.into() }.execute(&self.services, &self.context).await
     }
 
-    /// Every key in the engine, but the records of queues.
+    /// A tick passes between two requests, as it does when they are made of different servers.
+    fn tick(&self) {
+        self.services.engine().advance_clock(Duration::from_nanos(100));
+    }
+
+    /// Every key in the engine, but the records of queues, and those that servers tell each other something by.
     pub async fn rest(&self) -> Vec<lazuli_engine::Key> {
         let reader = self.services.engine().reader().await.expect("reader");
         let everything = KeyRange { start: vec![1].into(), end: None };
         let page = reader.scan(Scan { limit: 100_000, ..Scan::of(everything) }).await.expect("scan");
-        page.items.into_iter().map(|(key, _)| key).filter(|key| key.first() != Some(&b'q')).collect()
+        page.items
+            .into_iter()
+            .map(|(key, _)| key)
+            .filter(|key| !matches!(key.first(), Some(b'q' | b'z' | b'j')))
+            .collect()
     }
 }

@@ -57,7 +57,7 @@ async fn drain(bench: &Bench, count: usize) {
 async fn flat(large: usize) {
     let dir = tempfile::tempdir().expect("dir");
     let engine = Engine::open(dir.path(), Options::default(), Host::real()).expect("open");
-    let bench = Bench::over(engine);
+    let bench = Bench::over(engine).await;
     bench.create(&[]).await.expect("queue");
     fill(&bench, 100).await;
     let small = pair(&bench, 50).await;

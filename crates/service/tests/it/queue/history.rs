@@ -130,21 +130,24 @@ async fn one_run(bench: &Bench, seen: &Arc<Mutex<Seen>>, number: usize, run: &Ru
     tokio::time::timeout(Duration::from_secs(100), all).await.expect("a message was never delivered");
 }
 
-fn open(dir: &Path) -> Bench {
-    Bench::over(Engine::open(dir, Options::default(), Host::real()).expect("open"))
+async fn open(dir: &Path) -> Bench {
+    Bench::over(Engine::open(dir, Options::default(), Host::real()).expect("open")).await
 }
 
 async fn history(run: Run, runs: usize) {
     let dir = tempfile::tempdir().expect("dir");
     let seen = Arc::new(Mutex::new(Seen::default()));
-    open(dir.path()).create(&[]).await.expect("queue");
+    let bench = open(dir.path()).await;
+    bench.create(&[]).await.expect("queue");
+    bench.services.end().await;
     for number in 0..runs {
         // Not closed: reopened as after a crash.
-        let bench = open(dir.path());
+        let bench = open(dir.path()).await;
         let leave = if number + 1 == runs { 0 } else { run.messages / 4 };
         one_run(&bench, &seen, number, &run, leave).await;
+        bench.services.end().await;
     }
-    let bench = open(dir.path());
+    let bench = open(dir.path()).await;
     assert_eq!(bench.count().await, 0);
     tokio::time::sleep(Duration::from_millis(2100)).await;
     assert!(bench.get(32).await.is_empty());
@@ -170,7 +173,7 @@ async fn sixty_four_consumers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn requests_that_are_dropped_half_way_lose_nothing() {
     let dir = tempfile::tempdir().expect("dir");
-    let bench = open(dir.path());
+    let bench = open(dir.path()).await;
     bench.create(&[]).await.expect("queue");
     for number in 0..300 {
         let put = bench.put_with("x", 0, None);
@@ -200,7 +203,7 @@ async fn requests_that_are_dropped_half_way_lose_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_commit_decides_who_gets_a_message_not_the_window() {
     let engine = Engine::memory(Host::real());
-    let benches = [Bench::over(engine.clone()), Bench::over(engine)];
+    let benches = [Bench::over(engine.clone()).await, Bench::over(engine).await];
     benches[0].create(&[]).await.expect("queue");
     let mut put: Vec<Uuid> = Vec::new();
     for number in 0..400 {

@@ -147,7 +147,7 @@ async fn visibility_may_go_beyond_the_expiry_on_get() {
 async fn a_reopened_queue_goes_on_where_it_stood() {
     let dir = tempfile::tempdir().expect("dir");
     let open = || Engine::open(dir.path(), lazuli_engine::Options::default(), Host::real()).expect("open");
-    let bench = Bench::over(open());
+    let bench = Bench::over(open()).await;
     bench.create(&[]).await.expect("queue");
     for text in ["a", "b", "c", "d"] {
         bench.put(text).await;
@@ -156,8 +156,8 @@ async fn a_reopened_queue_goes_on_where_it_stood() {
     bench.delete(gone.id, gone.receipt).await.expect("deleted");
     let held = bench.get(1).await.remove(0);
     bench.services.engine().close().await.expect("closed");
-    drop(bench);
-    let bench = Bench::over(open());
+    bench.services.end().await;
+    let bench = Bench::over(open()).await;
     assert_eq!(bench.count().await, 3);
     assert_eq!(bench.peek(32).await.iter().map(|message| &message.text).collect::<Vec<_>>(), ["c", "d"]);
     bench.delete(held.id, held.receipt).await.expect("the receipt outlives the process");
@@ -214,4 +214,21 @@ async fn where_nobody_comes_by_the_expired_are_deleted_all_the_same() {
     lazuli_service::queue::delete_expired(&bench.services).await.expect("in time");
     assert_eq!(bench.rest().await.len(), 2);
     assert_eq!(bench.texts(32).await, ["ever"]);
+}
+
+/// The walk over all queues passes over one that cannot be read.
+#[tokio::test]
+async fn a_queue_that_cannot_be_read_holds_up_no_other() {
+    let bench = Bench::new().await;
+    bench.put_with("short", 0, Some(10)).await.expect("put");
+    let spoil = |_| async {
+        let mut plan = lazuli_engine::Plan::new(());
+        plan.put(lazuli_service::store::key::queue("acct", "a"), vec![200]);
+        Ok::<_, lazuli_service::Fault>(plan)
+    };
+    bench.services.engine().run(None, spoil).await.expect("spoiled");
+    bench.advance(10);
+    lazuli_service::queue::delete_expired(&bench.services).await.expect("passed over");
+    assert!(bench.rest().await.is_empty());
+    assert_eq!(bench.services.passed_over(), 1);
 }

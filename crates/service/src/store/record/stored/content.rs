@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Shape, first_shape};
-use crate::key::ContentId;
-use crate::record::content::{self as known, Content, DeadContent, Holders, ListedBlock, Piece, Segment};
+use crate::store::key::ContentId;
+use crate::store::record::content::{
+    self as known, Content, DeadContent, Holders, ListedBlock, Piece, Segment,
+};
 
 #[derive(Serialize, Deserialize)]
 pub struct ContentV1 {

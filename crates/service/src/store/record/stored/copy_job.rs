@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::first_shape;
-use crate::key::Generation;
-use crate::record::copy_job::CopyJob;
+use crate::store::key::Generation;
+use crate::store::record::copy_job::CopyJob;
 
 #[derive(Serialize, Deserialize)]
 pub struct CopyJobV1 {

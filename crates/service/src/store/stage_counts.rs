@@ -8,15 +8,18 @@ use lazuli_engine::{Reader, Scan};
 use parking_lot::Mutex;
 
 use crate::fault::Answer;
-use crate::key::{self, ContentId};
+use crate::store::key::{self, ContentId};
 
 /// The service refuses more uncommitted blocks than this.
 pub const UNCOMMITTED_BLOCKS: usize = 100_000;
 /// Stages remembered; the counts of others are taken again.
 const REMEMBERED: usize = 1_024;
 
-/// So long a full stage is believed to be full: only the end of the stage makes room, and the next one has another id.
+/// So long a count is believed: other servers add blocks too. Of a full stage it stays right, for only the end of the
+/// stage makes room, and the next one has another id.
 const BELIEVED: Duration = Duration::from_secs(10);
+/// And for so many blocks that this server adds: each of the others adds no more before it counts again.
+const ADDED: usize = 4_096;
 
 #[derive(Default)]
 pub struct StageCounts(Mutex<HashMap<ContentId, Count>>);
@@ -24,21 +27,27 @@ pub struct StageCounts(Mutex<HashMap<ContentId, Count>>);
 #[derive(Clone, Copy)]
 struct Count {
     blocks: usize,
+    /// Since they were counted, by this server.
+    added: usize,
     /// When they were last counted.
     counted: Instant,
+}
+
+impl Count {
+    fn is_good(&self) -> bool {
+        self.added < ADDED && self.counted.elapsed() < BELIEVED
+    }
 }
 
 impl StageCounts {
     /// Whether a stage has no room for one more block.
     pub async fn is_full(&self, reader: &Reader, stage: ContentId) -> Answer<bool> {
         let known = self.0.lock().get(&stage).copied();
-        match known {
-            Some(count) if count.blocks < UNCOMMITTED_BLOCKS => return Ok(false),
-            Some(count) if count.counted.elapsed() < BELIEVED => return Ok(true),
-            _ => {}
+        if let Some(count) = known.filter(Count::is_good) {
+            return Ok(count.blocks >= UNCOMMITTED_BLOCKS);
         }
         let blocks = count(reader, stage).await?;
-        self.set(stage, Count { blocks, counted: Instant::now() });
+        self.set(stage, Count { blocks, added: 0, counted: Instant::now() });
         Ok(blocks >= UNCOMMITTED_BLOCKS)
     }
 
@@ -46,6 +55,7 @@ impl StageCounts {
     pub fn add(&self, stage: ContentId) {
         if let Some(count) = self.0.lock().get_mut(&stage) {
             count.blocks += 1;
+            count.added += 1;
         }
     }
 
@@ -116,5 +126,25 @@ mod tests {
         assert!(left.items.is_empty());
         assert!(counts.is_full(&reader, STAGE).await.expect("read"), "it is believed");
         assert!(!counts.is_full(&reader, ContentId(8)).await.expect("read"), "another stage is counted");
+    }
+
+    /// Each server counts for itself; what the others add it must see before it has added many itself.
+    #[tokio::test]
+    async fn what_other_servers_add_is_counted() {
+        let engine = Engine::memory(Host::real());
+        let counts = StageCounts::default();
+        let reader = engine.reader().await.expect("open");
+        assert!(!counts.is_full(&reader, STAGE).await.expect("read"));
+        for start in (0..UNCOMMITTED_BLOCKS as u32).step_by(1_000) {
+            change(&engine, start..start + 1_000, true).await;
+        }
+        let mut own = 0;
+        while own < 10_000
+            && !counts.is_full(&engine.reader().await.expect("open"), STAGE).await.expect("read")
+        {
+            counts.add(STAGE);
+            own += 1;
+        }
+        assert!(own <= ADDED, "{own} more than the limit");
     }
 }

@@ -1,12 +1,9 @@
-//! What surrounds every answer: how a request is read up to its address and version, and the headers that all
-//! answers have.
-
-use std::net::IpAddr;
+//! The headers that all answers have, and what an answer must know of its request.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::{Method, Resource, Row, Service};
+use lazuli_model::operation::{Resource, Row, Service};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::{ApiVersion, Feature};
 use parking_lot::Mutex;
@@ -18,47 +15,17 @@ use crate::head::Head;
 use crate::header_case;
 use crate::headers::{self, name};
 use crate::later;
-use crate::query::Query;
 use crate::reply::Reply;
+use crate::request_head::{self, Arrival};
 use crate::request_headers::RequestHeaders;
 use crate::response_body::ResponseBody;
 use crate::table::Level;
-use crate::target::Target;
 
 /// Longer client request ids are not echoed.
 const CLIENT_REQUEST_ID_LIMIT: usize = 1024;
 
-/// What is wrong with a request's head in the eyes of HTTP itself. The listener, which sees the bytes, puts it among the
-/// request's extensions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Malformed {
-    NoHost,
-    /// More than one.
-    Hosts,
-    /// A line that ends in a line feed alone.
-    LineEnds,
-}
-
-impl Malformed {
-    fn failure(self) -> Failure {
-        match self {
-            Self::NoHost => Failure::missing_header(headers::HOST),
-            Self::Hosts => Failure::invalid_header(headers::HOST, "more than one"),
-            Self::LineEnds => Failure::new(ErrorCode::InvalidInput).cause("a line ends in a bare line feed"),
-        }
-    }
-}
-
-/// Where and when a request came in.
-pub(crate) struct Arrival {
-    pub listener: Service,
-    pub peer: Option<IpAddr>,
-    pub secure: bool,
-    pub now: Timestamp,
-}
-
 /// What the answer must know of its request after the request itself has been handed on.
-pub(crate) struct Envelope {
+pub(crate) struct ResponseHead {
     service: Service,
     resource: Resource,
     is_head: bool,
@@ -76,16 +43,16 @@ pub(crate) struct Envelope {
     pub row: Option<&'static Row>,
 }
 
-impl Envelope {
-    /// Reads a request up to its address and version.
-    pub fn open(arrival: &Arrival, parts: http::request::Parts) -> (Self, Result<Box<Head>, Failure>) {
-        let (parts, sent) = split(parts);
+impl ResponseHead {
+    /// Reads a request, and keeps what its answer will have to know.
+    pub fn open(arrival: &Arrival, mut parts: http::request::Parts) -> (Self, Result<Box<Head>, Failure>) {
+        let sent: RequestHeaders = std::mem::take(&mut parts.headers).into();
         let client_request_id = sent.find(headers::X_MS_CLIENT_REQUEST_ID).cloned();
         let content_length = sent
             .find(headers::CONTENT_LENGTH)
             .and_then(|value| value.to_str().ok())
             .and_then(|text| text.trim().parse().ok());
-        let mut envelope = Self {
+        let mut answer = Self {
             service: arrival.listener,
             resource: Resource::Account,
             is_head: parts.method == http::Method::HEAD,
@@ -99,21 +66,20 @@ impl Envelope {
             content_length,
             row: None,
         };
-        let head = read_head(arrival, parts, sent, envelope.request_id);
+        let head = request_head::read(arrival, parts, sent, answer.request_id);
         if let Ok(head) = &head {
-            envelope.service = head.target.service;
-            envelope.resource = spoken_of(head);
-            if envelope.service == Service::Table {
-                envelope.level = Level::of(head).unwrap_or(Level::Minimal);
+            answer.service = head.target.service;
+            answer.resource = spoken_of(head);
+            if answer.service == Service::Table {
+                answer.level = Level::of(head).unwrap_or(Level::Minimal);
             }
-            let by_query = VERSION_PARAMETERS.iter().any(|name| head.query(name).is_some());
-            envelope.names_version = head.version_sent.is_some() || by_query;
-            envelope.choose_version(head.version);
+            answer.names_version = request_head::names_version(head);
+            answer.choose_version(head.version);
             if let Some(sent) = &head.version_sent {
-                envelope.version_shown = HeaderValue::from_str(sent).ok();
+                answer.version_shown = HeaderValue::from_str(sent).ok();
             }
         }
-        (envelope, head)
+        (answer, head)
     }
 
     pub fn choose_version(&mut self, version: ApiVersion) {
@@ -221,64 +187,6 @@ impl Envelope {
 fn spoken_of(head: &Head) -> Resource {
     let of_table = head.target.service == Service::Table && head.query("comp").is_some();
     if of_table { Resource::Account } else { head.target.resource }
-}
-
-fn split(mut parts: http::request::Parts) -> (http::request::Parts, RequestHeaders) {
-    let sent = std::mem::take(&mut parts.headers).into();
-    (parts, sent)
-}
-
-fn read_head(
-    arrival: &Arrival,
-    parts: http::request::Parts,
-    sent: RequestHeaders,
-    request_id: Uuid,
-) -> Result<Box<Head>, Failure> {
-    if let Some(malformed) = parts.extensions.get::<Malformed>() {
-        return Err(malformed.failure());
-    }
-    let method = Method::parse(parts.method.as_str()).ok_or(ErrorCode::UnsupportedHttpVerb)?;
-    let query = Query::parse(parts.uri.query().unwrap_or_default()).map_err(|_| ErrorCode::InvalidUri)?;
-    let text = |name: &str| sent.find(name).and_then(|value| value.to_str().ok());
-    let host =
-        text(headers::HOST).or(parts.uri.authority().map(|authority| authority.as_str())).unwrap_or_default();
-    let raw_path = parts.uri.path().to_owned();
-    let target = Target::parse(arrival.listener, host, &raw_path, &query)?;
-    let version_sent = text(headers::X_MS_VERSION).map(str::to_owned);
-    let version = match &version_sent {
-        Some(sent) => ApiVersion::parse(sent.trim())
-            .ok_or_else(|| Failure::invalid_header(headers::X_MS_VERSION, sent))?,
-        None => version_of_query(&query)?.unwrap_or(UNVERSIONED),
-    };
-    let metadata_names = header_case::metadata_names(&sent, parts.extensions);
-    Ok(Box::new(Head {
-        method,
-        raw_path,
-        query,
-        target,
-        peer: arrival.peer,
-        secure: arrival.secure,
-        request_id,
-        version,
-        version_sent,
-        metadata_names,
-        headers: sent,
-    }))
-}
-
-/// What rules a request that names no version.
-const UNVERSIONED: ApiVersion = ApiVersion::V2009_09_19;
-
-/// Where a version is looked for when no header names one.
-const VERSION_PARAMETERS: [&str; 2] = ["api-version", "sv"];
-
-fn version_of_query(query: &Query) -> Result<Option<ApiVersion>, Failure> {
-    for name in VERSION_PARAMETERS {
-        if let Some(text) = query.given(name) {
-            return ApiVersion::parse(text).map(Some).ok_or_else(|| Failure::invalid_query(name, text, ""));
-        }
-    }
-    Ok(None)
 }
 
 fn server(service: Service) -> &'static str {

@@ -1,0 +1,238 @@
+//! The servers that work over one engine: each writes a row of its own, again every other second, and says in it what
+//! its readers still need (decision 0025). A server whose row was not written for long is declared dead by deleting the
+//! row, so that it finds out by its next heartbeat; then nothing of it is waited for any more.
+//!
+//! One server alone writes no rows: all other incarnations are dead.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use lazuli_engine::{Engine, Plan, Reader, Scan};
+use parking_lot::Mutex;
+use tokio::sync::Mutex as FairMutex;
+
+use super::queue::Share;
+use crate::Services;
+use crate::fault::{Answer, Fault};
+use crate::store::key::{self, Incarnation};
+use crate::store::record::Record;
+use crate::store::record::server::ServerRow;
+
+/// Whether other servers work over the same engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Members {
+    /// This process alone, as when a directory is locked by it. Nothing is written while nothing is asked.
+    #[default]
+    Alone,
+    /// Other servers may be there, each with a row.
+    Several,
+}
+
+/// How often a server writes its row.
+pub const BEAT: Duration = Duration::from_secs(2);
+/// A server that has not written its row for so long may be declared dead.
+pub const EXPIRY: Duration = Duration::from_secs(30);
+/// How long one heartbeat may try. The next says more.
+const BEAT_PATIENCE: Duration = Duration::from_secs(5);
+
+pub(crate) struct Membership {
+    incarnation: Mutex<Incarnation>,
+    /// One heartbeat at a time.
+    beating: FairMutex<Beating>,
+    accounts: AtomicU64,
+    share: Mutex<Option<Share>>,
+    /// Servers with other accounts.
+    differing: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Beating {
+    /// The row of this incarnation was written: if it is gone, the others took this server for dead.
+    joined: bool,
+    /// The row shows the present epoch. Another begins only then, so that readers are at most one epoch ahead of it.
+    published: bool,
+}
+
+impl Default for Membership {
+    fn default() -> Self {
+        let incarnation = Mutex::new(Incarnation::fresh());
+        Self {
+            incarnation,
+            beating: FairMutex::default(),
+            accounts: AtomicU64::new(0),
+            share: Mutex::default(),
+            differing: AtomicUsize::new(0),
+        }
+    }
+}
+
+impl Membership {
+    pub fn incarnation(&self) -> Incarnation {
+        *self.incarnation.lock()
+    }
+
+    /// Which messages of a queue this server tries to get first, while others do the same. `None` when it is alone.
+    pub fn share(&self) -> Option<Share> {
+        *self.share.lock()
+    }
+}
+
+impl Services {
+    pub fn members(&self) -> Members {
+        self.options().members
+    }
+
+    /// Makes this server one of the members. To be awaited before the first request is served.
+    pub async fn join(&self) -> Answer<()> {
+        self.beat().await
+    }
+
+    /// Writes this server's row anew.
+    pub async fn beat(&self) -> Answer<()> {
+        if self.members() == Members::Alone {
+            return Ok(());
+        }
+        let mut beating = self.membership().beating.lock().await;
+        if !self.write_row(&mut beating).await? {
+            tracing::warn!("this server was taken for dead; it goes on as another");
+            self.readers().begin_life();
+            *self.membership().incarnation.lock() = Incarnation::fresh();
+            *beating = Beating::default();
+            self.write_row(&mut beating).await?;
+        }
+        Ok(())
+    }
+
+    /// False when the row is gone.
+    async fn write_row(&self, beating: &mut Beating) -> Answer<bool> {
+        if beating.published {
+            self.readers().next_epoch();
+            beating.published = false;
+        }
+        let (sent, said) = (Instant::now(), self.readers().publish());
+        let (engine, joined) = (self.engine(), beating.joined);
+        let row = &ServerRow {
+            epoch: said.epoch,
+            drained: said.drained,
+            reading: said.reading,
+            beat: 0,
+            accounts: self.membership().accounts.load(Ordering::Relaxed),
+        };
+        let at = &key::server(self.membership().incarnation());
+        let written = engine
+            .run(sent.checked_add(BEAT_PATIENCE), |reader| async move {
+                if reader.get(at.clone()).await?.is_none() && joined {
+                    return Ok(Plan::new(false));
+                }
+                let mut plan = Plan::new(true);
+                plan.put(at.clone(), ServerRow { beat: engine.steady_now().0, ..row.clone() }.encode());
+                Ok::<_, Fault>(plan)
+            })
+            .await?;
+        if written {
+            *beating = Beating { joined: true, published: true };
+            self.readers().beat(sent);
+            if let Err(fault) = self.look_around().await {
+                tracing::warn!(cause = ?fault.0.cause, "the other servers are not known");
+            }
+        }
+        Ok(written)
+    }
+
+    /// Finds this server's place among all, and who knows other accounts.
+    async fn look_around(&self) -> Answer<()> {
+        let membership = self.membership();
+        let (me, accounts) = (membership.incarnation(), membership.accounts.load(Ordering::Relaxed));
+        let servers = list(&self.engine().reader().await?).await?;
+        let mine = servers.iter().position(|(server, _)| *server == me);
+        let share = mine.map(|mine| Share { mine: mine as u64, of: servers.len() as u64 });
+        *membership.share.lock() = share;
+        let differing = servers.iter().filter(|(_, row)| row.accounts != accounts).count();
+        if membership.differing.swap(differing, Ordering::Relaxed) != differing && differing > 0 {
+            tracing::warn!(differing, "other servers know other accounts or keys");
+        }
+        Ok(())
+    }
+
+    /// Beats until the engine stops. To be spawned once for a server that has joined.
+    pub async fn keep_beating(self) {
+        while self.members() == Members::Several && self.engine().is_stopped().is_none() {
+            tokio::time::sleep(BEAT).await;
+            if let Err(fault) = self.beat().await {
+                tracing::warn!(cause = ?fault.0.cause, "a heartbeat was not written");
+            }
+            if let Err(fault) = self.follow_clock().await {
+                tracing::warn!(cause = ?fault.0.cause, "the test clock is not known");
+            }
+        }
+    }
+
+    /// Takes the row away: what this server had under way is over.
+    pub async fn leave(&self) -> Answer<()> {
+        if self.members() == Members::Alone {
+            return Ok(());
+        }
+        let mut beating = self.membership().beating.lock().await;
+        *beating = Beating::default();
+        self.readers().begin_life();
+        let at = &key::server(self.membership().incarnation());
+        self.engine()
+            .run(Instant::now().checked_add(BEAT_PATIENCE), |_| async move {
+                let mut plan = Plan::new(());
+                plan.delete(at.clone());
+                Ok::<_, Fault>(plan)
+            })
+            .await
+    }
+
+    /// Whether the heartbeats are so late that this server reads nothing any more.
+    pub fn is_late(&self) -> bool {
+        self.readers().is_late()
+    }
+
+    /// What the heartbeats say of the accounts that this server knows.
+    pub fn set_accounts(&self, digest: u64) {
+        self.membership().accounts.store(digest, Ordering::Relaxed);
+    }
+
+    /// How many other servers knew other accounts than this one at its last heartbeat.
+    pub fn servers_with_other_accounts(&self) -> usize {
+        self.membership().differing.load(Ordering::Relaxed)
+    }
+}
+
+/// The servers that are alive, or not yet declared dead.
+pub(crate) async fn list(reader: &Reader) -> Answer<Vec<(Incarnation, ServerRow)>> {
+    let (mut servers, mut after) = (Vec::new(), None);
+    loop {
+        let page = reader.scan(Scan { after, ..Scan::of(key::servers()) }).await?;
+        for (key, entry) in &page.items {
+            if let Some(incarnation) = key::incarnation_of(key) {
+                // A row that cannot be read is a server of which it is not known what it reads.
+                servers.push((incarnation, ServerRow::decode(&entry.value)?));
+            }
+        }
+        after = page.items.last().map(|(key, _)| key.clone());
+        if !page.more {
+            return Ok(servers);
+        }
+    }
+}
+
+/// Whether a server has been silent for so long that it may be declared dead. A row from the future is one of a store
+/// whose clock was set back since.
+pub(crate) fn is_expired(engine: &Engine, row: &ServerRow) -> bool {
+    let silent = engine.steady_now().0.abs_diff(row.beat);
+    u128::from(silent) * 100 >= EXPIRY.as_nanos()
+}
+
+/// Whether a server is dead for good. A check of the commit: no server has a row again once it was deleted.
+pub(crate) async fn is_dead(services: &Services, reader: &Reader, server: Incarnation) -> Answer<bool> {
+    if server == services.membership().incarnation() {
+        return Ok(false);
+    }
+    match services.members() {
+        Members::Alone => Ok(true),
+        Members::Several => Ok(reader.get(key::server(server)).await?.is_none()),
+    }
+}

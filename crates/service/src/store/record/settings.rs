@@ -1,0 +1,21 @@
+//! What all servers over one engine must agree on.
+
+use super::{Record, stored};
+
+/// User delegation keys are derived from it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct DelegationSecret(pub [u8; 32]);
+
+impl Record for DelegationSecret {
+    const NAME: &'static str = "delegation secret";
+    type Newest = stored::server::DelegationSecretV1;
+}
+
+/// How far tests have moved the clock, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockOffset(pub u64);
+
+impl Record for ClockOffset {
+    const NAME: &'static str = "clock offset";
+    type Newest = stored::server::ClockOffsetV1;
+}

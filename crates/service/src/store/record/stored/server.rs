@@ -1,0 +1,101 @@
+//! What the servers over one engine tell each other, and what they must agree on.
+
+use serde::{Deserialize, Serialize};
+
+use super::first_shape;
+use crate::store::key::{ContentId, Incarnation};
+use crate::store::record::server::{Intent, JobRow, ServerRow};
+use crate::store::record::settings::{ClockOffset, DelegationSecret};
+
+#[derive(Serialize, Deserialize)]
+pub struct ServerV1 {
+    epoch: u64,
+    drained: u64,
+    reading: Vec<ContentId>,
+    beat: u64,
+    accounts: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+pub struct JobV1 {
+    owner: Incarnation,
+    epoch: u64,
+    until: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+pub struct IntentV1 {
+    owner: Incarnation,
+}
+
+#[derive(Serialize, Deserialize)]
+pub struct DelegationSecretV1([u8; 32]);
+
+#[derive(Serialize, Deserialize)]
+pub struct ClockOffsetV1(u64);
+
+first_shape!(ServerV1, JobV1, IntentV1, DelegationSecretV1, ClockOffsetV1);
+
+impl From<&ServerRow> for ServerV1 {
+    fn from(row: &ServerRow) -> Self {
+        let ServerRow { epoch, drained, reading, beat, accounts } = row.clone();
+        Self { epoch, drained, reading, beat, accounts }
+    }
+}
+
+impl From<ServerV1> for ServerRow {
+    fn from(stored: ServerV1) -> Self {
+        let ServerV1 { epoch, drained, reading, beat, accounts } = stored;
+        Self { epoch, drained, reading, beat, accounts }
+    }
+}
+
+impl From<&JobRow> for JobV1 {
+    fn from(row: &JobRow) -> Self {
+        let JobRow { owner, epoch, until } = *row;
+        Self { owner, epoch, until }
+    }
+}
+
+impl From<JobV1> for JobRow {
+    fn from(stored: JobV1) -> Self {
+        let JobV1 { owner, epoch, until } = stored;
+        Self { owner, epoch, until }
+    }
+}
+
+impl From<&Intent> for IntentV1 {
+    fn from(intent: &Intent) -> Self {
+        Self { owner: intent.owner }
+    }
+}
+
+impl From<IntentV1> for Intent {
+    fn from(stored: IntentV1) -> Self {
+        Self { owner: stored.owner }
+    }
+}
+
+impl From<&DelegationSecret> for DelegationSecretV1 {
+    fn from(secret: &DelegationSecret) -> Self {
+        Self(secret.0)
+    }
+}
+
+impl From<DelegationSecretV1> for DelegationSecret {
+    fn from(stored: DelegationSecretV1) -> Self {
+        Self(stored.0)
+    }
+}
+
+impl From<&ClockOffset> for ClockOffsetV1 {
+    fn from(offset: &ClockOffset) -> Self {
+        Self(offset.0)
+    }
+}
+
+impl From<ClockOffsetV1> for ClockOffset {
+    fn from(stored: ClockOffsetV1) -> Self {
+        Self(stored.0)
+    }
+}

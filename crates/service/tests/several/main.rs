@@ -1,0 +1,25 @@
+//! What `tests/it` tests, over and over with another of several servers over one engine: nothing that decides may live in
+//! one process. And what only several servers can show.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
+
+pub const SERVERS: usize = 3;
+
+#[path = "../it/contents.rs"]
+mod contents;
+mod members;
+mod on_one;
+#[path = "../it/plan_sizes.rs"]
+mod plan_sizes;
+#[path = "../it/queue/mod.rs"]
+mod queue;
+#[path = "../it/reclaim.rs"]
+mod reclaim;
+mod rows;
+mod schedule;
+#[path = "../it/support.rs"]
+mod support;
+#[path = "../../src/testing.rs"]
+mod testing;
+#[path = "../it/uploads.rs"]
+mod uploads;
