@@ -125,11 +125,11 @@ impl CopyBlob {
             of: CopyOf { id: fresh_uuid(), source: self.shown_source.clone() },
         };
         match self.source {
-            CopySource::Own(own) => copy.from_own(services, context, &own).await,
+            CopySource::Own(own) => copy.copy_own(services, context, &own).await,
             CopySource::Foreign(foreign) => {
                 let ForeignSource { headers, metadata, body, length } = foreign;
                 let described = Described { headers: &headers, metadata: &metadata, tags: None };
-                copy.bytes(services, context, body, length, copy.properties(described)).await
+                copy.copy_bytes(services, context, body, length, copy.properties(described)).await
             }
         }
     }
@@ -168,7 +168,7 @@ impl<'a> From<&'a BlobRecord> for Described<'a> {
 }
 
 impl Copy<'_> {
-    async fn from_own(&self, services: &Services, context: &Context, own: &OwnSource) -> Answer<Copied> {
+    async fn copy_own(&self, services: &Services, context: &Context, own: &OwnSource) -> Answer<Copied> {
         for _ in 0..TRIES {
             let active = services.readers().enter();
             let view = services.view(context).await?;
@@ -179,7 +179,7 @@ impl Copy<'_> {
                 let length = source.length();
                 let download = Download::open(services, active, &view, &source.content, 0..length).await?;
                 let properties = self.properties((&source).into());
-                return self.bytes(services, context, download.into_body(), length, properties).await;
+                return self.copy_bytes(services, context, download.into_body(), length, properties).await;
             }
             let hashes = match self.form.tells_hash {
                 true => self.hash(services, active, &view, &source).await?,
@@ -235,7 +235,7 @@ impl Copy<'_> {
     }
 
     /// Copies bytes: here and now, or as a job.
-    async fn bytes(
+    async fn copy_bytes(
         &self,
         services: &Services,
         context: &Context,

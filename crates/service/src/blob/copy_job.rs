@@ -9,7 +9,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::copy_blob::check_length;
-use crate::fault::{Answer, Fault};
+use crate::fault::Answer;
 use crate::store::{NewContent, Pending};
 use crate::upload::upload;
 use crate::{Body, Context, Services};
@@ -66,8 +66,7 @@ async fn run(services: &Services, context: &Context, job: &Pending, body: Body, 
     check_length(&uploaded, length)?;
     let mut content = NewContent::of_blob(services, uploaded).await?;
     let new = &content;
-    let completing = services
-        .commit(context, |mut unit| async move { Ok::<_, Fault>(unit.complete_copy(job, new).await?) });
+    let completing = services.commit(context, |mut unit| async move { unit.complete_copy(job, new).await });
     if completing.await? {
         content.settle();
     }

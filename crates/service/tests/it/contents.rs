@@ -78,14 +78,17 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
+/// The blocks that a list named.
+type Listed = Vec<(u8, Vec<u8>)>;
+
 /// What the service should hold under one name.
 #[derive(Clone, Default)]
 struct Model {
     base: Option<Vec<u8>>,
-    committed: Vec<(u8, Vec<u8>)>,
+    committed: Listed,
     staged: HashMap<u8, Vec<u8>>,
     /// Bytes and the blocks that a list named.
-    snapshots: BTreeMap<Timestamp, (Vec<u8>, Vec<(u8, Vec<u8>)>)>,
+    snapshots: BTreeMap<Timestamp, (Vec<u8>, Listed)>,
 }
 
 fn bytes(seed: usize, size: usize) -> Vec<u8> {
