@@ -206,3 +206,56 @@ async fn a_copy_into_a_deleted_container_leaves_nothing() {
     assert_eq!(code(bench.get("b", None).await), ErrorCode::BlobNotFound);
     assert_eq!(bench.services.engine().extents().stats().live_bytes, 0);
 }
+
+/// Many copies of a blob that is replaced, listed anew and deleted all the while: each copy is whole, of one moment, and
+/// when all are gone nothing is left.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn copies_race_with_what_happens_to_their_source() {
+    let bench = std::sync::Arc::new(Bench::new().await);
+    let mut tasks = tokio::task::JoinSet::new();
+    for writer in 0u8..2 {
+        let bench = bench.clone();
+        tasks.spawn(async move {
+            for round in 0u8..40 {
+                let byte = writer * 100 + round;
+                match round % 4 {
+                    0 | 1 => drop(bench.put("source", &vec![byte; 20_000]).await.unwrap()),
+                    2 => {
+                        // The other writer may have replaced what is staged.
+                        let _ = bench.put_block("source", "b", &vec![byte; 20_000]).await;
+                        let _ = bench.put_block_list("source", &[(BlockSource::Latest, "b")]).await;
+                    }
+                    _ => drop(bench.delete("source", None, None).await),
+                }
+            }
+        });
+    }
+    for (copier, op) in [Op::CopyBlob, Op::PutBlobFromUrl, Op::CopyBlobFromUrl].into_iter().enumerate() {
+        let bench = bench.clone();
+        tasks.spawn(async move {
+            let to = format!("copy{}", copier % 2);
+            for _ in 0..40 {
+                match bench.copy(op, "source", None, &to).await {
+                    Ok(_) => {
+                        let read = bench.get(&to, None).await.unwrap();
+                        assert!(read.len() == 20_000 && read.iter().all(|byte| *byte == read[0]), "torn");
+                    }
+                    Err(fault) => {
+                        let code = fault.0.code;
+                        let absent = [ErrorCode::BlobNotFound, ErrorCode::CannotVerifyCopySource];
+                        assert!(absent.contains(&code), "{code:?}");
+                    }
+                }
+            }
+        });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap();
+    }
+    for name in ["source", "copy0", "copy1"] {
+        let _ = bench.delete(name, None, None).await;
+    }
+    bench.sweep().await;
+    assert_eq!(bench.services.engine().extents().stats().live_bytes, 0);
+    assert_eq!(bench.keys().await, vec!["cacct\\x00c".to_owned()], "keys left behind");
+}
