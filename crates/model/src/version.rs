@@ -98,6 +98,8 @@ features! {
     QueueVisibilityOnPut V2011_08_18
     /// Lease durations, proposed ids, change, break periods, container leases.
     LeaseRework V2012_02_12
+    /// Copies may go on after their answer, and reads tell of them.
+    AsynchronousCopies V2012_02_12
     /// Reads take any combination of conditional headers, and lists of ETags.
     MultipleConditionsOnRead V2013_08_15
     /// A lease id on a blob that does not exist is refused with 412.
