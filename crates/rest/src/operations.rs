@@ -56,6 +56,9 @@ handlers! {
     GetPageRanges => blob::get_page_ranges::get_page_ranges,
     PutBlock => blob::put_block::put_block,
     PutBlockList => blob::put_block_list::put_block_list,
+    CopyBlob | CopyBlobFromUrl | PutBlobFromUrl => blob::copy_blob::copy_blob,
+    AbortCopyBlob => blob::abort_copy_blob::abort_copy_blob,
+    PutBlockFromUrl => blob::put_block_from_url::put_block_from_url,
     GetBlockList => blob::get_block_list::get_block_list,
     // Queue.
     ListQueues => queue::list_queues::list_queues,
@@ -94,7 +97,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, PutAppendBlob, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, AppendBlock, AppendBlobSeal, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
+        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, PutAppendBlob, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, AppendBlock, AppendBlobSeal, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

@@ -19,7 +19,7 @@ mod tests;
 use crate::blob::BlobType;
 use crate::error::{ErrorCode, Failure};
 use crate::etag::{ETag, ETagCondition};
-use crate::operation::{Conditions, LeaseUse, Policy};
+use crate::operation::{Conditions, LeaseUse, Policy, Rule};
 use crate::tags::{TagExpression, Tags};
 use crate::time::Timestamp;
 use crate::version::{ApiVersion, Feature};
@@ -102,6 +102,8 @@ pub struct Target<'a> {
     pub sequence_number: u64,
     /// When Set Blob Tier, or a write with an explicit tier, last chose the access tier.
     pub tier_changed: Option<Timestamp>,
+    /// A copy is still writing it.
+    pub is_being_copied: bool,
 }
 
 impl Target<'_> {
@@ -115,6 +117,7 @@ impl Target<'_> {
         length: 0,
         sequence_number: 0,
         tier_changed: None,
+        is_being_copied: false,
     };
 
     pub const UNCOMMITTED: Target<'static> =
@@ -145,13 +148,14 @@ pub enum Check {
     Tags,
     TierTime,
     Type,
+    PendingCopy,
     SequenceNumber,
     AppendPosition,
     MaxSize,
 }
 
 /// The first check that fails is the one reported. What comes later in the service (archive tier,
-/// pending copy, seal, checks of the content) is the operation's own.
+/// seal, checks of the content) is the operation's own.
 ///
 /// The lease stands before the conditions: an upload with `If-None-Match: *` onto a leased blob is
 /// told LeaseIdMissing, not BlobAlreadyExists (recorded).
@@ -164,6 +168,7 @@ pub const ORDER: &[Check] = &[
     Check::Tags,
     Check::TierTime,
     Check::Type,
+    Check::PendingCopy,
     Check::SequenceNumber,
     Check::AppendPosition,
     Check::MaxSize,
@@ -230,6 +235,7 @@ impl Request<'_> {
             Check::Tags => conditions::check_tags(self),
             Check::TierTime => position::check_tier_time(self),
             Check::Type => self.check_type(),
+            Check::PendingCopy => self.check_pending_copy(),
             Check::SequenceNumber => position::check_sequence_number(self),
             Check::AppendPosition => position::check_append_position(self),
             Check::MaxSize => position::check_max_size(self),
@@ -278,6 +284,15 @@ impl Request<'_> {
         match (self.target.blob_type, self.policy.blob_type) {
             (Some(have), Some(wanted)) if have != wanted => Err(ErrorCode::InvalidBlobType.into()),
             _ => Ok(()),
+        }
+    }
+
+    fn check_pending_copy(&self) -> Result<(), Failure> {
+        let waits = self.policy.rule == Rule::Write && !self.policy.works_on_pending_copy;
+        if waits && self.target.is_being_copied {
+            Err(ErrorCode::PendingCopyOperation.into())
+        } else {
+            Ok(())
         }
     }
 

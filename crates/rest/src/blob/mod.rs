@@ -1,5 +1,8 @@
 //! The Blob service on the wire, one file an operation: decode, call, encode.
 
+pub(crate) mod abort_copy_blob;
+pub(crate) mod copy_blob;
+pub(crate) mod copy_state;
 pub(crate) mod create_container;
 pub(crate) mod delete_blob;
 pub(crate) mod delete_container;
@@ -22,6 +25,7 @@ pub(crate) mod pages;
 pub(crate) mod properties;
 pub(crate) mod put_blob;
 pub(crate) mod put_block;
+pub(crate) mod put_block_from_url;
 pub(crate) mod put_block_list;
 pub(crate) mod put_page;
 pub(crate) mod put_page_blob;

@@ -6,6 +6,7 @@
 pub const SERVERS: usize = 1;
 
 mod contents;
+mod copies;
 mod pages;
 mod plan_sizes;
 mod queue;

@@ -7,6 +7,8 @@ pub const SERVERS: usize = 3;
 
 #[path = "../it/contents.rs"]
 mod contents;
+#[path = "../it/copies.rs"]
+mod copies;
 mod members;
 mod on_one;
 #[path = "../it/pages.rs"]

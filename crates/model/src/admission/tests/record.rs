@@ -20,6 +20,7 @@ pub(super) struct Record {
     pub length: u64,
     pub sequence_number: u64,
     pub tier_changed: Option<Timestamp>,
+    pub is_being_copied: bool,
 }
 
 impl Record {
@@ -34,6 +35,7 @@ impl Record {
             length: 0,
             sequence_number: 0,
             tier_changed: None,
+            is_being_copied: false,
         }
     }
 
@@ -55,6 +57,7 @@ impl Subject for Record {
             length: self.length,
             sequence_number: self.sequence_number,
             tier_changed: self.tier_changed,
+            is_being_copied: self.is_being_copied,
         }
     }
 

@@ -6,6 +6,7 @@
 //! the ones that every answer has, which are checked for all.
 
 pub mod client;
+mod foreign_sources;
 mod lanes;
 mod pages;
 mod rows;
@@ -31,6 +32,7 @@ async fn conversations() {
     }
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
     rows::update_and_delete_a_message().await;
+    foreign_sources::abort_a_copy().await;
     rows::assert_all_answered();
 }
 
