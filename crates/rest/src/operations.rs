@@ -30,6 +30,7 @@ handlers! {
     GetBlobServiceStats => blob::get_blob_service_stats::get_blob_service_stats,
     GetAccountInformation | GetAccountInformationOfContainer | GetAccountInformationOfBlob => blob::get_account_information::get_account_information,
     GetUserDelegationKey => blob::get_user_delegation_key::get_user_delegation_key,
+    BlobBatch | ContainerBatch => blob::blob_batch::blob_batch,
     CreateContainer => blob::create_container::create_container,
     GetContainerProperties => blob::get_container_properties::get_container_properties,
     GetContainerMetadata => blob::get_container_properties::get_container_metadata,
@@ -90,7 +91,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, PutPageBlob, PutAppendBlob, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, AppendBlock, AppendBlobSeal, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
+        FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, PutPageBlob, PutAppendBlob, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, AppendBlock, AppendBlobSeal, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

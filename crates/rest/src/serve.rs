@@ -46,6 +46,12 @@ impl Gateway {
         Self { services, auth: Arc::new(auth), date: HttpDate::default() }
     }
 
+    /// The gateway of the requests inside of a request's body.
+    pub(crate) fn inside(call: &Call) -> Self {
+        let (services, auth) = (call.services.clone(), Arc::clone(&call.auth));
+        Self { services, auth, date: HttpDate::default() }
+    }
+
     /// The answer alone.
     pub async fn serve<B>(
         &self,
@@ -150,7 +156,7 @@ impl Gateway {
     }
 
     /// Authenticate, authorise by the row, act.
-    async fn perform(
+    pub(crate) async fn perform(
         &self,
         head: Box<Head>,
         row: &'static Row,

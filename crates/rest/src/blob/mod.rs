@@ -1,5 +1,6 @@
 //! The Blob service on the wire, one file an operation: decode, call, encode.
 
+pub(crate) mod blob_batch;
 pub(crate) mod create_container;
 pub(crate) mod delete_blob;
 pub(crate) mod delete_container;
