@@ -60,3 +60,10 @@ def test_parts_are_signed_by_the_token_of_the_client(target, container):
         answers = list(client.delete_blobs('one', 'two', raise_on_any_failure=False))
         assert [answer.status_code for answer in answers] == ([403] * 2 if who == 'reader' else [202] * 2), who
     assert left(container) == ['one', 'two']
+
+
+def test_set_standard_blob_tier_blobs(container):
+    upload(container, ['one', 'two'])
+    answers = container.set_standard_blob_tier_blobs('Cool', 'one', 'missing', 'two', raise_on_any_failure=False)
+    assert [answer.status_code for answer in answers] == [200, 404, 200]
+    assert {blob.name: str(blob.blob_tier) for blob in container.list_blobs()} == {'one': 'Cool', 'two': 'Cool'}

@@ -49,6 +49,7 @@ handlers! {
     AcquireBlobLease | RenewBlobLease | ChangeBlobLease | ReleaseBlobLease | BreakBlobLease => blob::lease_blob::lease_blob,
     GetBlobTags => blob::get_blob_tags::get_blob_tags,
     SetBlobTags => blob::set_blob_tags::set_blob_tags,
+    SetBlobTier => blob::set_blob_tier::set_blob_tier,
     DeleteBlob => blob::delete_blob::delete_blob,
     SnapshotBlob => blob::snapshot_blob::snapshot_blob,
     PutBlock => blob::put_block::put_block,
@@ -91,7 +92,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, PutPageBlob, PutAppendBlob, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, AppendBlock, AppendBlobSeal, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
+        FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, PutPageBlob, PutAppendBlob, UndeleteBlob, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, AppendBlock, AppendBlobSeal, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

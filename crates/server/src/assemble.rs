@@ -66,6 +66,7 @@ pub async fn assemble(
         answer_memory: config.answer_memory,
         members,
         test_clock: config.test_clock,
+        rehydration_time: config.rehydration_time,
         ..ServiceOptions::default()
     };
     let services = Services::new(engine.clone(), options);

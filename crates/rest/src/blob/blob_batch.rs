@@ -3,6 +3,8 @@
 
 mod answer;
 
+use std::collections::BTreeMap;
+
 use futures_util::{StreamExt as _, stream};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{self, Method, Op, Row, Service};
@@ -22,7 +24,8 @@ use crate::target::blob_resource;
 
 const PARTS_MAX: usize = 256;
 const BODY_LIMIT: usize = 4 * 1024 * 1024;
-/// So many parts are under way at once: their commits share a sync, and one batch does not take all there is.
+/// So many blobs are worked on at once: their commits share a sync, and one batch does not take all there is. Parts about
+/// one blob wait for each other.
 const AT_ONCE: usize = 16;
 
 pub async fn blob_batch(mut call: Call) -> Result<Reply, Failure> {
@@ -52,11 +55,34 @@ pub async fn blob_batch(mut call: Call) -> Result<Reply, Failure> {
         return Err(ErrorCode::AllBatchSubRequestsShouldBeSameApi.into());
     }
     let gateway = &Gateway::inside(&call);
-    let mut outcomes = stream::iter(asked).map(|asked| asked.perform(gateway)).buffered(AT_ONCE);
-    while let Some(done) = outcomes.next().await {
+    let lines = stream::iter(lines(asked)).map(|line| perform(gateway, line));
+    let mut outcomes: Vec<(usize, Done)> = lines.buffer_unordered(AT_ONCE).concat().await;
+    outcomes.sort_unstable_by_key(|(index, _)| *index);
+    for (_, done) in outcomes {
         answer.part(done);
     }
     Ok(answer.finish())
+}
+
+/// Parts about one blob, with their indices, in the order in which they stand.
+type Line = Vec<(usize, Asked)>;
+
+fn lines(asked: Vec<Asked>) -> Vec<Line> {
+    let mut lines: BTreeMap<(String, String), Line> = BTreeMap::new();
+    for (index, asked) in asked.into_iter().enumerate() {
+        let target = asked.routed.as_ref().ok().map(|(head, _)| &head.target);
+        let blob = target.map(|target| (target.container.clone(), target.object.clone()));
+        lines.entry(blob.unwrap_or_default()).or_default().push((index, asked));
+    }
+    lines.into_values().collect()
+}
+
+async fn perform(gateway: &Gateway, line: Line) -> Vec<(usize, Done)> {
+    let mut outcomes = Vec::with_capacity(line.len());
+    for (index, asked) in line {
+        outcomes.push((index, asked.perform(gateway).await));
+    }
+    outcomes
 }
 
 /// What a part asks for.

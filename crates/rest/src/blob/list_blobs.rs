@@ -38,6 +38,8 @@ struct Shown {
     metadata: bool,
     tags: bool,
     tag_count: bool,
+    /// Of rehydrations.
+    priority: bool,
 }
 
 pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
@@ -60,8 +62,12 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
     // race finds the next version by it. Ignored, it would read old commits as new ones and fail.
     let start_from = head.query("startFrom");
     let end_before = head.query("endBefore").filter(|_| head.version.has(Feature::ListEndBefore));
-    let shown =
-        Shown { metadata: includes("metadata"), tags: includes("tags"), tag_count: call.grant.may_read_tags };
+    let shown = Shown {
+        metadata: includes("metadata"),
+        tags: includes("tags"),
+        tag_count: call.grant.may_read_tags,
+        priority: head.version.has(Feature::RehydratePriorityTold),
+    };
     let page = call.services.outgoing().page();
     let input = ListBlobs {
         container: call.container(),
@@ -155,6 +161,12 @@ fn properties(writer: &mut Writer, blob: &BlobRecord, is_base: bool, now: Timest
         writer.element("AccessTier", blob.tier.map_or(Tier::Hot, |explicit| explicit.tier).as_str());
         match blob.tier {
             Some(explicit) => {
+                if let Some(pending) = blob.extras().rehydration {
+                    writer.element("ArchiveStatus", pending.to.archive_status());
+                    if shown.priority {
+                        writer.element("RehydratePriority", pending.priority.as_str());
+                    }
+                }
                 writer.element("AccessTierChangeTime", &explicit.changed.rfc1123());
                 writer.maybe("SmartAccessTier", chosen_tier(explicit.tier));
             }

@@ -26,6 +26,7 @@ pub(crate) mod set_blob_metadata;
 pub(crate) mod set_blob_properties;
 pub(crate) mod set_blob_service_properties;
 pub(crate) mod set_blob_tags;
+pub(crate) mod set_blob_tier;
 pub(crate) mod set_container_acl;
 pub(crate) mod set_container_metadata;
 pub(crate) mod snapshot_blob;

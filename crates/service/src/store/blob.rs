@@ -114,7 +114,8 @@ impl<M: Mode> Unit<M> {
         {
             return Ok(None);
         }
-        decode_blob(self.reader().get(place.key()).await?)
+        let found = decode_blob(self.reader().get(place.key()).await?)?;
+        Ok(found.map(|blob| blob.at(self.now())))
     }
 
     pub(super) async fn find_staged(&self, place: &BlobPlace) -> Answer<Option<StagedRecord>> {

@@ -53,6 +53,10 @@ impl Present<BlobRecord> {
         let mut copy = self.record.clone();
         copy.lease = None;
         copy.snapshots = 0;
+        // The base is brought back from the archive, a snapshot is not.
+        if let Some(extras) = &mut copy.extras {
+            extras.rehydration = None;
+        }
         if !metadata.is_empty() {
             copy.metadata = metadata.clone();
             copy.touch(now);

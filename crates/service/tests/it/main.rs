@@ -12,4 +12,5 @@ mod reclaim;
 mod support;
 #[path = "../../src/testing.rs"]
 mod testing;
+mod tiers;
 mod uploads;

@@ -21,5 +21,7 @@ mod schedule;
 mod support;
 #[path = "../../src/testing.rs"]
 mod testing;
+#[path = "../it/tiers.rs"]
+mod tiers;
 #[path = "../it/uploads.rs"]
 mod uploads;

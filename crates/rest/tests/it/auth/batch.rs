@@ -243,6 +243,26 @@ async fn what_is_no_batch_is_refused_as_a_whole_and_changes_nothing() {
     }
 }
 
+/// Otherwise what three changes of one blob come to would be a matter of luck.
+#[tokio::test]
+async fn parts_about_one_blob_are_carried_out_in_their_order() {
+    let world = World::new(auth()).await;
+    for _ in 0..5 {
+        write(&world, "/things/one").await;
+        let to = |tier: &str| {
+            let part = part(Method::Put, &path("one")).query("comp", "tier");
+            owner(part.header("x-ms-access-tier", tier))
+        };
+        let parts = [to("Cool"), to("Archive"), to("Hot"), to("Cool"), to("Hot")];
+        let told = of_account(&world, &parts).await;
+        assert_eq!(told, ["200", "200", "202", "409 BlobBeingRehydrated", "202"]);
+        assert_eq!(
+            of_account(&world, &[owner(delete(&path("one"))), owner(delete(&path("one")))]).await,
+            ["202", "404 BlobNotFound"]
+        );
+    }
+}
+
 #[tokio::test]
 async fn there_are_at_most_256_parts() {
     let world = World::new(auth()).await;
