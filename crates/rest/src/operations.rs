@@ -30,6 +30,7 @@ handlers! {
     GetBlobServiceStats => blob::get_blob_service_stats::get_blob_service_stats,
     GetAccountInformation | GetAccountInformationOfContainer | GetAccountInformationOfBlob => blob::get_account_information::get_account_information,
     GetUserDelegationKey => blob::get_user_delegation_key::get_user_delegation_key,
+    FindBlobsByTags | FindBlobsByTagsInContainer => blob::find_blobs_by_tags::find_blobs_by_tags,
     BlobBatch | ContainerBatch => blob::blob_batch::blob_batch,
     CreateContainer => blob::create_container::create_container,
     GetContainerProperties => blob::get_container_properties::get_container_properties,
@@ -92,7 +93,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, PutPageBlob, PutAppendBlob, UndeleteBlob, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, AppendBlock, AppendBlobSeal, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
+        RestoreContainer, RenameContainer, PutPageBlob, PutAppendBlob, UndeleteBlob, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, AppendBlock, AppendBlobSeal, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

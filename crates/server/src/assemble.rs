@@ -73,6 +73,7 @@ pub async fn assemble(
     services.set_accounts(digest(&config.accounts));
     services.resume_clock().await.map_err(|fault| fault.0)?;
     services.join().await.map_err(|fault| fault.0)?;
+    services.index_tags().await.map_err(|fault| fault.0)?;
     let accounts = Accounts::new(config.accounts.iter().cloned());
     let secret = secret::delegation(&config.storage, &services).await?;
     let auth = Auth::new(accounts.clone(), oauth(&config.oauth)?, secret)

@@ -4,6 +4,7 @@ pub(crate) mod blob_batch;
 pub(crate) mod create_container;
 pub(crate) mod delete_blob;
 pub(crate) mod delete_container;
+pub(crate) mod find_blobs_by_tags;
 pub(crate) mod get_account_information;
 pub(crate) mod get_blob;
 pub(crate) mod get_blob_service_properties;

@@ -10,6 +10,7 @@ mod plan_sizes;
 mod queue;
 mod reclaim;
 mod support;
+mod tags;
 #[path = "../../src/testing.rs"]
 mod testing;
 mod tiers;

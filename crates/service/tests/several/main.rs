@@ -19,6 +19,8 @@ mod rows;
 mod schedule;
 #[path = "../it/support.rs"]
 mod support;
+#[path = "../it/tags.rs"]
+mod tags;
 #[path = "../../src/testing.rs"]
 mod testing;
 #[path = "../it/tiers.rs"]
