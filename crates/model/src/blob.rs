@@ -43,6 +43,19 @@ impl Tier {
     }
 }
 
+impl Tier {
+    /// `x-ms-archive-status` of a blob that leaves the archive for this tier.
+    pub const fn archive_status(self) -> &'static str {
+        match self {
+            Self::Hot => "rehydrate-pending-to-hot",
+            Self::Cool => "rehydrate-pending-to-cool",
+            Self::Cold => "rehydrate-pending-to-cold",
+            Self::Archive => "rehydrate-pending-to-archive",
+            Self::Smart => "rehydrate-pending-to-smart",
+        }
+    }
+}
+
 /// An access tier that was given; a blob without one is inferred to be hot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExplicitTier {

@@ -111,6 +111,7 @@ names! {
     X_MS_ACCESS_TIER "x-ms-access-tier"
     X_MS_ACCESS_TIER_CHANGE_TIME "x-ms-access-tier-change-time"
     X_MS_ACCESS_TIER_INFERRED "x-ms-access-tier-inferred"
+    X_MS_ARCHIVE_STATUS "x-ms-archive-status"
     X_MS_BLOB_APPEND_OFFSET "x-ms-blob-append-offset"
     X_MS_APPROXIMATE_MESSAGES_COUNT "x-ms-approximate-messages-count"
     X_MS_BLOB_CACHE_CONTROL "x-ms-blob-cache-control"

@@ -5,7 +5,7 @@ use lazuli_model::version::{ApiVersion, Feature};
 
 use crate::headers::name;
 
-const LATER: [(HeaderName, Feature); 17] = [
+const LATER: [(HeaderName, Feature); 19] = [
     (name::X_MS_LEASE_STATE, Feature::LeaseRework),
     (name::X_MS_LEASE_DURATION, Feature::LeaseRework),
     (name::X_MS_COPY_ID, Feature::AsynchronousCopies),
@@ -20,6 +20,8 @@ const LATER: [(HeaderName, Feature); 17] = [
     (name::X_MS_ACCESS_TIER, Feature::AccessTiers),
     (name::X_MS_ACCESS_TIER_INFERRED, Feature::AccessTiers),
     (name::X_MS_ACCESS_TIER_CHANGE_TIME, Feature::AccessTiers),
+    (name::X_MS_ARCHIVE_STATUS, Feature::AccessTiers),
+    (name::X_MS_REHYDRATE_PRIORITY, Feature::RehydratePriorityTold),
     (name::X_MS_CREATION_TIME, Feature::CreationTime),
     (name::X_MS_IS_HNS_ENABLED, Feature::HierarchyTold),
     (name::X_MS_SMART_ACCESS_TIER, Feature::SmartTier),

@@ -30,6 +30,8 @@ handlers! {
     GetBlobServiceStats => blob::get_blob_service_stats::get_blob_service_stats,
     GetAccountInformation | GetAccountInformationOfContainer | GetAccountInformationOfBlob => blob::get_account_information::get_account_information,
     GetUserDelegationKey => blob::get_user_delegation_key::get_user_delegation_key,
+    FindBlobsByTags | FindBlobsByTagsInContainer => blob::find_blobs_by_tags::find_blobs_by_tags,
+    BlobBatch | ContainerBatch => blob::blob_batch::blob_batch,
     CreateContainer => blob::create_container::create_container,
     GetContainerProperties => blob::get_container_properties::get_container_properties,
     GetContainerMetadata => blob::get_container_properties::get_container_metadata,
@@ -48,6 +50,7 @@ handlers! {
     AcquireBlobLease | RenewBlobLease | ChangeBlobLease | ReleaseBlobLease | BreakBlobLease => blob::lease_blob::lease_blob,
     GetBlobTags => blob::get_blob_tags::get_blob_tags,
     SetBlobTags => blob::set_blob_tags::set_blob_tags,
+    SetBlobTier => blob::set_blob_tier::set_blob_tier,
     DeleteBlob => blob::delete_blob::delete_blob,
     SnapshotBlob => blob::snapshot_blob::snapshot_blob,
     PutPageBlob => blob::put_page_blob::put_page_blob,
@@ -97,7 +100,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, PutAppendBlob, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, AppendBlock, AppendBlobSeal, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
+        RestoreContainer, RenameContainer, PutAppendBlob, UndeleteBlob, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, AppendBlock, AppendBlobSeal, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

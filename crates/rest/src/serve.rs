@@ -55,6 +55,12 @@ impl Gateway {
         self
     }
 
+    /// The gateway of the requests inside of a request's body.
+    pub(crate) fn inside(call: &Call) -> Self {
+        let (services, auth) = (call.services.clone(), Arc::clone(&call.auth));
+        Self { services, auth, sources: Arc::clone(&call.sources), date: HttpDate::default() }
+    }
+
     /// The answer alone.
     pub async fn serve<B>(
         &self,
@@ -159,7 +165,7 @@ impl Gateway {
     }
 
     /// Authenticate, authorise by the row, act.
-    async fn perform(
+    pub(crate) async fn perform(
         &self,
         head: Box<Head>,
         row: &'static Row,

@@ -87,7 +87,7 @@ fn strip_port(host: &str) -> &str {
     host.rsplit_once(':').map_or(host, |(name, _)| name)
 }
 
-fn blob_resource(path: &str, query: &Query) -> Result<(Resource, String, String), Failure> {
+pub(crate) fn blob_resource(path: &str, query: &Query) -> Result<(Resource, String, String), Failure> {
     if path.is_empty() {
         return Ok((Resource::Account, String::new(), String::new()));
     }

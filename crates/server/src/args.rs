@@ -230,6 +230,8 @@ settings! {
             least_download_rate: u64, "leastDownloadRate", "BYTES", "LAZULI_LEAST_DOWNLOAD_RATE";
             /// MiB of memory for answers that their clients have not taken yet [default: 64].
             answer_memory: usize, "answerMemory", "MIB", "LAZULI_ANSWER_MEMORY";
+            /// Seconds that a blob is on its way out of the archive tier; with high priority a tenth of it [default: 36000].
+            rehydration_time: u64, "rehydrationTime", "SECONDS", "LAZULI_REHYDRATION_TIME";
         }
         switches {}
     }

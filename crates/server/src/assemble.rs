@@ -69,12 +69,14 @@ pub async fn assemble(
         answer_memory: config.answer_memory,
         members,
         test_clock: config.test_clock,
+        rehydration_time: config.rehydration_time,
         ..ServiceOptions::default()
     };
     let services = Services::new(engine.clone(), options);
     services.set_accounts(digest(&config.accounts));
     services.resume_clock().await.map_err(|fault| fault.0)?;
     services.join().await.map_err(|fault| fault.0)?;
+    services.index_tags().await.map_err(|fault| fault.0)?;
     let accounts = Accounts::new(config.accounts.iter().cloned());
     let secret = secret::delegation(&config.storage, &services).await?;
     let auth = Auth::new(accounts.clone(), oauth(&config.oauth)?, secret)

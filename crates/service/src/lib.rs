@@ -42,6 +42,8 @@ pub struct ServiceOptions {
     pub members: Members,
     /// Whether the clock is where tests moved it to.
     pub test_clock: bool,
+    /// How long a blob is on its way out of the archive, with the standard priority.
+    pub rehydration_time: Duration,
 }
 
 /// For request bodies that are read as a whole: block lists, batches, entities, XML.
@@ -55,6 +57,7 @@ impl Default for ServiceOptions {
             commit_patience: Duration::from_secs(30),
             members: Members::Alone,
             test_clock: false,
+            rehydration_time: Duration::from_secs(10 * 60 * 60),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! again is cut apart in the same way. What is looked at and what is kept grows with the input and no faster.
 
 use lazuli_model::odata::EdmValue;
-use lazuli_rest::table::multipart::{self, HEAD_MAX, HEADERS_MAX, PARTS_MAX, Part, Request};
+use lazuli_rest::multipart::{self, HEAD_MAX, HEADERS_MAX, PARTS_MAX, Part, Request};
 use lazuli_rest::table::read_entity;
 use lazuli_rest::table::select::{NAMES_MAX, Select};
 

@@ -11,7 +11,7 @@ use lazuli_service::store::record::dead_snapshots::DeadSnapshots;
 use lazuli_service::store::record::entity::{Properties, StoredBody, StoredEntity, put_property};
 use lazuli_service::store::record::queue::{MessageFields, QueueRecord};
 use lazuli_service::store::record::server::{Intent, JobRow, ServerRow};
-use lazuli_service::store::record::settings::{ClockOffset, DelegationSecret};
+use lazuli_service::store::record::settings::{ClockOffset, DelegationSecret, TagsIndexed};
 use lazuli_service::store::record::table::TableRecord;
 
 pub fn run(data: &[u8]) {
@@ -33,6 +33,7 @@ pub fn run(data: &[u8]) {
     one::<Intent>(data);
     one::<DelegationSecret>(data);
     one::<ClockOffset>(data);
+    one::<TagsIndexed>(data);
     entity(data);
 }
 

@@ -154,6 +154,7 @@ codes! {
     DuplicateTagNames 400 "The tags specified contain duplicate names."
     EmptyTagName 400 "The name of one of the tag key-value pairs is empty."
     EncryptionScopeNotAvailable 409 "The specified encryption scope is not available."
+    ExceedsMaxBatchRequestCount 400 "The batch operation exceeds maximum number of allowed subrequests."
     ImmutabilityPolicyDeleteOnLockedPolicy 409 "The immutability policy is locked and cannot be deleted."
     IncrementalCopyBlobMismatch 409 "The specified source blob is different than the copy source of the existing incremental copy blob."
     IncrementalCopyOfEarlierSnapshotNotAllowed 409 "The specified snapshot is earlier than the last snapshot copied into the incremental copy blob."

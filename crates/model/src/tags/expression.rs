@@ -10,6 +10,7 @@
 //! Values compare as strings, byte by byte. Keywords ignore case.
 
 use std::cmp::Ordering;
+use std::ops::Bound;
 
 use crate::error::Failure;
 
@@ -94,9 +95,64 @@ impl WhereExpression {
         self.container.as_deref()
     }
 
+    /// The tag to look for first, with the values of it that can match: one that is compared for equality if there is one.
+    /// None if no tag is compared.
+    pub fn value_range(&self) -> Option<ValueRange<'_>> {
+        let mut comparisons = self.comparisons.iter();
+        let first = comparisons.clone().next()?;
+        let tag = comparisons.find(|comparison| comparison.operator == Operator::Equal).unwrap_or(first);
+        let tag = tag.key.as_str();
+        let (mut lower, mut upper) = (Bound::Unbounded, Bound::Unbounded);
+        for comparison in self.comparisons.iter().filter(|comparison| comparison.key == tag) {
+            let value = comparison.value.as_str();
+            let (at_least, above) = (Bound::Included(value), Bound::Excluded(value));
+            let (mut from, mut to) = match comparison.operator {
+                Operator::Equal => (at_least, at_least),
+                Operator::Greater => (above, Bound::Unbounded),
+                Operator::GreaterOrEqual => (at_least, Bound::Unbounded),
+                Operator::Less => (Bound::Unbounded, above),
+                Operator::LessOrEqual => (Bound::Unbounded, at_least),
+                Operator::NotEqual => continue,
+            };
+            // No tag has a character below the space: what has one stands right behind what is before it.
+            if let Some(before) = value.find(|c| c < ' ').and_then(|at| value.get(..at)) {
+                from = if from == Bound::Unbounded { from } else { Bound::Excluded(before) };
+                to = if to == Bound::Unbounded { to } else { Bound::Included(before) };
+            }
+            lower = narrower(lower, from, Ordering::Greater);
+            upper = narrower(upper, to, Ordering::Less);
+        }
+        Some(ValueRange { tag, lower, upper })
+    }
+
     /// The keys compared: Find Blobs By Tags returns just these tags.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.comparisons.iter().map(|comparison| comparison.key.as_str())
+    }
+}
+
+/// The values of a tag between two bounds, in the order of their bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ValueRange<'a> {
+    pub tag: &'a str,
+    pub lower: Bound<&'a str>,
+    pub upper: Bound<&'a str>,
+}
+
+/// Of two bounds the one that lets less through; `inwards` is how a narrower one compares with a wider one.
+fn narrower<'a>(one: Bound<&'a str>, other: Bound<&'a str>, inwards: Ordering) -> Bound<&'a str> {
+    let value = |bound| match bound {
+        Bound::Included(value) | Bound::Excluded(value) => Some(value),
+        Bound::Unbounded => None,
+    };
+    let (Some(own), Some(others)) = (value(one), value(other)) else {
+        return if one == Bound::Unbounded { other } else { one };
+    };
+    match others.cmp(own) {
+        Ordering::Equal if matches!(other, Bound::Excluded(_)) => other,
+        Ordering::Equal => one,
+        order if order == inwards => other,
+        _ => one,
     }
 }
 

@@ -6,7 +6,7 @@ mod tests;
 
 use crate::error::{ErrorCode, Failure};
 
-pub use expression::{TagExpression, WhereExpression};
+pub use expression::{TagExpression, ValueRange, WhereExpression};
 
 pub const TAGS_MAX: usize = 10;
 pub const KEY_LENGTH_MAX: usize = 128;

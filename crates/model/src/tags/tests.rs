@@ -1,4 +1,5 @@
 use super::*;
+use std::ops::RangeBounds as _;
 
 fn tags(text: &str) -> Tags {
     Tags::parse_header(text).expect(text)
@@ -155,4 +156,40 @@ fn find_blobs_by_tags() {
         let failure = WhereExpression::parse(text).expect_err(text);
         assert_eq!(failure.code.name(), "InvalidQueryParameterValue", "{text}");
     }
+}
+
+/// What the range lets through is what the comparisons of its tag let through, neither more nor less.
+#[test]
+fn the_range_of_values_is_what_the_comparisons_say() {
+    let values = ["", " ", "a", "a ", "aa", "ab", "b", "~"];
+    let compared = ["", "a", "ab", "b", "a\u{1}x", "\0", "a\u{1f}"];
+    let operators = ["=", "<", "<=", ">", ">="];
+    for one in compared {
+        for first in operators {
+            for other in compared {
+                for second in operators {
+                    let text = format!("t {first} '{one}' AND t {second} '{other}'");
+                    let expression = WhereExpression::parse(&text).expect(&text);
+                    let range = expression.value_range().expect("compares a tag");
+                    assert_eq!(range.tag, "t");
+                    for value in values {
+                        let within = (range.lower, range.upper).contains(value);
+                        let tags = Tags::from_stored(vec![("t".to_owned(), value.to_owned())]);
+                        assert_eq!(within, expression.eval("c", &tags), "{text:?} {value:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn equality_is_looked_for_first() {
+    let tag = |text: &str| {
+        let expression = WhereExpression::parse(text).expect(text);
+        expression.value_range().map(|range| range.tag.to_owned())
+    };
+    assert_eq!(tag("a > '1' AND b < '2' AND c = '3'").as_deref(), Some("c"));
+    assert_eq!(tag("a > '1' AND b < '2'").as_deref(), Some("a"));
+    assert_eq!(tag("@container = 'c'"), None);
 }

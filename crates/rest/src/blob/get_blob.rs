@@ -77,8 +77,11 @@ fn show_tier(reply: Reply, blob: &BlobRecord) -> Reply {
         let reply = reply.header(name::X_MS_ACCESS_TIER, Tier::Hot.as_str());
         return reply.header(name::X_MS_ACCESS_TIER_INFERRED, true);
     };
+    let rehydration = blob.extras().rehydration;
     reply
         .header(name::X_MS_ACCESS_TIER, explicit.tier.as_str())
+        .maybe(name::X_MS_ARCHIVE_STATUS, rehydration.map(|pending| pending.to.archive_status()))
+        .maybe(name::X_MS_REHYDRATE_PRIORITY, rehydration.map(|pending| pending.priority.as_str()))
         .header(name::X_MS_ACCESS_TIER_CHANGE_TIME, explicit.changed.rfc1123())
         .maybe(name::X_MS_SMART_ACCESS_TIER, chosen_tier(explicit.tier))
 }

@@ -39,6 +39,8 @@ struct Shown {
     tags: bool,
     tag_count: bool,
     copy: bool,
+    /// Of rehydrations.
+    priority: bool,
 }
 
 pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
@@ -66,6 +68,7 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
         tags: includes("tags"),
         tag_count: call.grant.may_read_tags,
         copy: includes("copy"),
+        priority: head.version.has(Feature::RehydratePriorityTold),
     };
     let page = call.services.outgoing().page();
     let input = ListBlobs {
@@ -160,6 +163,12 @@ fn properties(writer: &mut Writer, blob: &BlobRecord, is_base: bool, now: Timest
         writer.element("AccessTier", blob.tier.map_or(Tier::Hot, |explicit| explicit.tier).as_str());
         match blob.tier {
             Some(explicit) => {
+                if let Some(pending) = blob.extras().rehydration {
+                    writer.element("ArchiveStatus", pending.to.archive_status());
+                    if shown.priority {
+                        writer.element("RehydratePriority", pending.priority.as_str());
+                    }
+                }
                 writer.element("AccessTierChangeTime", &explicit.changed.rfc1123());
                 writer.maybe("SmartAccessTier", chosen_tier(explicit.tier));
             }

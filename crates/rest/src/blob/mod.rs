@@ -1,11 +1,13 @@
 //! The Blob service on the wire, one file an operation: decode, call, encode.
 
 pub(crate) mod abort_copy_blob;
+pub(crate) mod blob_batch;
 pub(crate) mod copy_blob;
 pub(crate) mod copy_state;
 pub(crate) mod create_container;
 pub(crate) mod delete_blob;
 pub(crate) mod delete_container;
+pub(crate) mod find_blobs_by_tags;
 pub(crate) mod get_account_information;
 pub(crate) mod get_blob;
 pub(crate) mod get_blob_service_properties;
@@ -33,6 +35,7 @@ pub(crate) mod set_blob_metadata;
 pub(crate) mod set_blob_properties;
 pub(crate) mod set_blob_service_properties;
 pub(crate) mod set_blob_tags;
+pub(crate) mod set_blob_tier;
 pub(crate) mod set_container_acl;
 pub(crate) mod set_container_metadata;
 pub(crate) mod snapshot_blob;

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::StatusCode;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::{self, Method, Op, Row, Service};
+use lazuli_model::operation::{self, Op, Row, Service};
 use lazuli_model::time::Timestamp;
 use lazuli_service::Body;
 use lazuli_service::pace::Pace;
@@ -14,16 +14,15 @@ use super::change_entity::changed;
 use super::entity_change::{self, Unread};
 use super::format::{Level, Preference};
 use super::insert_entity::Inserted;
-use super::multipart::{self, Part, Request};
 use super::{BODY_LIMIT, address, is_early, query_entities, sas_scope};
 use crate::call::Call;
 use crate::head::Head;
 use crate::headers;
-use crate::query::Query;
+use crate::multipart::{self, Part, Request};
+use crate::part_head;
 use crate::reply::Reply;
-use crate::request_headers::RequestHeaders;
 use crate::response_body::ResponseBody;
-use crate::target::{Target, table_resource};
+use crate::target::table_resource;
 
 const CHANGES_MAX: usize = 100;
 
@@ -33,15 +32,9 @@ pub async fn entity_group_transaction(mut call: Call) -> Result<Reply, Failure> 
     let body = std::mem::replace(&mut call.body, Body::empty());
     let document = body.collect(BODY_LIMIT, &call.services).await?;
     let mut pace = Pace::default();
-    let parts = multipart::parts(&document, &boundary);
+    let parts = multipart::parts_of(&document, &boundary);
     pace.spend(document.len()).await;
-    // Some recorders and proxies rewrite the header; the body then still knows its own boundary.
-    let parts = match parts {
-        Some(parts) => parts,
-        None => multipart::own_boundary(&document)
-            .and_then(|own| multipart::parts(&document, own))
-            .ok_or(ErrorCode::InvalidInput)?,
-    };
+    let parts = parts.ok_or(ErrorCode::InvalidInput)?;
     // One changeset, or one query outside of any.
     let [part] = &parts[..] else { return Err(ErrorCode::InvalidInput.into()) };
     let mut answer = Answer::new();
@@ -221,34 +214,8 @@ async fn query(call: Call, part: &Part<'_>) -> Result<Reply, Failure> {
 
 /// The request of a part, as if it had come on its own; its headers are still to be checked.
 fn sub_head(outer: &Head, request: &Request<'_>) -> Result<Head, Failure> {
-    let method = Method::parse(request.method).ok_or(ErrorCode::InvalidInput)?;
-    let url = match request.url.split_once("://") {
-        Some((_, rest)) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"),
-        None => request.url,
-    };
-    let (path, query) = url.split_once('?').unwrap_or((url, ""));
-    let path = path.strip_prefix('/').unwrap_or(path);
-    let account = &outer.target.account;
-    // In path style the account stands in front, in relative addresses perhaps not.
-    let inside = match path.split_once('/') {
-        Some((first, rest)) if outer.target.path_style && first.trim_end_matches("-secondary") == account => {
-            rest
-        }
-        _ => path,
-    };
-    let (resource, container, object) = table_resource(inside)?;
-    Ok(Head {
-        method,
-        raw_path: format!("/{path}"),
-        query: Query::parse(query).map_err(|_| ErrorCode::InvalidUri)?,
-        headers: RequestHeaders::of_lines(&request.headers)?,
-        target: Target { account: account.clone(), resource, container, object, ..outer.target },
-        peer: outer.peer,
-        secure: outer.secure,
-        request_id: outer.request_id,
-        version: outer.version,
-        version_sent: outer.version_sent.clone(),
-        metadata_names: Vec::new(),
+    part_head::read(outer, request, outer.request_id, |path, _| {
+        table_resource(part_head::inside_account(outer, path).unwrap_or(path))
     })
 }
 

@@ -7,9 +7,10 @@ use lazuli_service::table::{EntityChange, EntityGroupTransaction};
 use super::entity_change::{self, Unread};
 use super::entity_json::Writer;
 use super::format::{Level, Preference};
-use super::{BODY_LIMIT, address, data, json, multipart, sas_scope};
+use super::{BODY_LIMIT, address, data, json, sas_scope};
 use crate::call::Call;
 use crate::headers;
+use crate::multipart;
 use crate::reply::Reply;
 
 pub async fn insert_entity(mut call: Call) -> Result<Reply, Failure> {

@@ -12,7 +12,6 @@ pub(crate) mod format;
 pub(crate) mod get_table_acl;
 pub(crate) mod insert_entity;
 pub(crate) mod json_members;
-pub mod multipart;
 pub(crate) mod query_entities;
 pub(crate) mod query_tables;
 pub mod read_entity;

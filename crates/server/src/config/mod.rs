@@ -79,6 +79,8 @@ pub struct Config {
     pub least_download_rate: u64,
     /// In bytes, for answers that their clients have not taken yet.
     pub answer_memory: usize,
+    /// How long a blob is on its way out of the archive.
+    pub rehydration_time: Duration,
     pub log: LogConfig,
     /// Told once at start: settings that are accepted and do nothing, or that deserve a warning.
     pub warnings: Vec<String>,

@@ -1,5 +1,7 @@
 //! Layers of settings to one checked [`Config`].
 
+use std::time::Duration;
+
 use lazuli_rest::auth::accounts::{DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY};
 use lazuli_rest::auth::{Account, Accounts};
 use lazuli_rest::copy::ForeignHosts;
@@ -70,6 +72,9 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
         answer_memory: settings
             .answer_memory
             .map_or(ServiceOptions::default().answer_memory, |mib| mib.saturating_mul(1 << 20)),
+        rehydration_time: settings
+            .rehydration_time
+            .map_or(ServiceOptions::default().rehydration_time, Duration::from_secs),
         log,
     })
 }

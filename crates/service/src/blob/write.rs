@@ -49,7 +49,10 @@ impl Digests {
 /// Bytes of an archived blob can be neither read nor changed.
 pub fn refuse_archived(record: &BlobRecord) -> Result<(), Failure> {
     match record.tier {
-        Some(explicit) if explicit.tier == Tier::Archive => Err(ErrorCode::BlobArchived.into()),
+        Some(explicit) if explicit.tier == Tier::Archive => match record.extras().rehydration {
+            Some(_) => Err(ErrorCode::BlobBeingRehydrated.into()),
+            None => Err(ErrorCode::BlobArchived.into()),
+        },
         _ => Ok(()),
     }
 }

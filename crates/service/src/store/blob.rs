@@ -7,6 +7,7 @@ use lazuli_model::admission::{
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
 use lazuli_model::operation::{Mode, Policy};
+use lazuli_model::tags::Tags;
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
 
@@ -14,6 +15,7 @@ use super::block_list::BlockListPlan;
 use super::content;
 use super::found::{Admitted, Found, Present, Resource};
 use super::new_content::NewContent;
+use super::tag_index::reindex;
 use super::unit::{Changes as _, Unit};
 use crate::blob::{BlobAddress, BlobProperties, Stamped};
 use crate::fault::Answer;
@@ -30,6 +32,8 @@ pub struct BlobPlace {
     pub(super) generation: Generation,
     pub(super) name: String,
     pub(super) snapshot: Option<Timestamp>,
+    /// The tags that the index finds the base by.
+    pub(super) indexed: Tags,
 }
 
 impl BlobPlace {
@@ -38,6 +42,20 @@ impl BlobPlace {
             Some(snapshot) => key::snapshot(self.generation, &self.name, snapshot.0),
             None => key::blob(self.generation, &self.name),
         }
+    }
+
+    /// The one place where a blob, or a snapshot of one, is written: what the index of tags says of it changes with it.
+    pub(super) fn write(&self, unit: &mut Unit, record: &BlobRecord) {
+        if self.snapshot.is_none() {
+            reindex(unit, self.generation, &self.name, &self.indexed, &record.tags);
+        }
+        unit.put(self.key(), record.encode());
+    }
+
+    /// The one place where a base is deleted.
+    pub(super) fn erase(&self, unit: &mut Unit) {
+        reindex(unit, self.generation, &self.name, &self.indexed, &Tags::default());
+        unit.delete(self.key());
     }
 
     pub(super) fn staged_key(&self) -> lazuli_engine::Key {
@@ -84,9 +102,12 @@ impl Resource for Existing {
 impl<M: Mode> Unit<M> {
     /// What the name stands for: a committed blob, else one of uncommitted blocks only.
     pub async fn blob(&self, at: &BlobAddress) -> Answer<Found<Existing, M>> {
-        let place = self.place_of(at, None).await?;
+        let mut place = self.place_of(at, None).await?;
         let record = match self.find_blob(&place).await? {
-            Some(blob) => Some(Existing::Blob(Box::new(blob))),
+            Some(blob) => {
+                place.indexed.clone_from(&blob.tags);
+                Some(Existing::Blob(Box::new(blob)))
+            }
             None => self.find_staged(&place).await?.map(Existing::Staged),
         };
         Ok(Found::new(self.clone(), place, record))
@@ -98,14 +119,17 @@ impl<M: Mode> Unit<M> {
         at: &BlobAddress,
         snapshot: Option<Timestamp>,
     ) -> Answer<Found<BlobRecord, M>> {
-        let place = self.place_of(at, snapshot).await?;
+        let mut place = self.place_of(at, snapshot).await?;
         let record = self.find_blob(&place).await?;
+        if let Some(blob) = &record {
+            place.indexed.clone_from(&blob.tags);
+        }
         Ok(Found::new(self.clone(), place, record))
     }
 
     pub(super) async fn place_of(&self, at: &BlobAddress, snapshot: Option<Timestamp>) -> Answer<BlobPlace> {
         let generation = self.container_of(&at.container).await?.generation;
-        Ok(BlobPlace { generation, name: at.blob.clone(), snapshot })
+        Ok(BlobPlace { generation, name: at.blob.clone(), snapshot, indexed: Tags::default() })
     }
 
     pub(super) async fn find_blob(&self, place: &BlobPlace) -> Answer<Option<BlobRecord>> {
@@ -114,7 +138,8 @@ impl<M: Mode> Unit<M> {
         {
             return Ok(None);
         }
-        decode_blob(self.reader().get(place.key()).await?)
+        let found = decode_blob(self.reader().get(place.key()).await?)?;
+        Ok(found.map(|blob| blob.at(self.now())))
     }
 
     pub(super) async fn find_staged(&self, place: &BlobPlace) -> Answer<Option<StagedRecord>> {
@@ -238,7 +263,7 @@ impl Admitted<Existing> {
         record.sequence_number = first_sequence_number;
         change(&mut record);
         let stamped = record.stamped();
-        unit.put(place.key(), record.encode());
+        place.write(&mut unit, &record);
         Ok((stamped, unit))
     }
 
@@ -276,7 +301,7 @@ impl Present<BlobRecord> {
                 extras.copy = None;
             }
         }
-        self.unit.put(self.place.key(), self.record.clone().encode());
+        self.place.write(&mut self.unit, &self.record);
         self.record
     }
 }

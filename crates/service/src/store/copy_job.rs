@@ -6,6 +6,7 @@
 use lazuli_engine::Scan;
 use lazuli_model::blob::{BlobType, CopyState, CopyStatus};
 use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::tags::Tags;
 use lazuli_model::time::Timestamp;
 use uuid::Uuid;
 
@@ -87,7 +88,7 @@ impl Unit {
         if let Some(copy) = &mut record.extras_mut().copy {
             copy.copied = copied;
         }
-        self.put(place.key(), record.encode());
+        place.write(self, &record);
         Ok(true)
     }
 
@@ -136,7 +137,7 @@ impl Unit {
             copy.completed = Some(at);
             how(copy);
         }
-        self.put(place.key(), record.encode());
+        place.write(self, &record);
         self.delete(key::copy_job(job.id));
     }
 
@@ -146,8 +147,12 @@ impl Unit {
         if container.is_none_or(|container| container.generation != job.generation) {
             return Ok(None);
         }
-        let place = BlobPlace { generation: job.generation, name: job.blob.clone(), snapshot: None };
+        let (generation, name) = (job.generation, job.blob.clone());
+        let mut place = BlobPlace { generation, name, snapshot: None, indexed: Tags::default() };
         let record = self.find_blob(&place).await?;
+        if let Some(record) = &record {
+            place.indexed.clone_from(&record.tags);
+        }
         let is_own = |record: &BlobRecord| record.pending_copy().is_some_and(|copy| copy.id == job.id);
         Ok(record.filter(is_own).map(|record| (place, record)))
     }

@@ -6,6 +6,7 @@
 //! b generation name                blob, committed base          -> BlobRecord
 //! s generation name 0 ticks        snapshot                      -> BlobRecord
 //! S generation name                snapshots up to a moment are deleted, their keys to be swept -> DeadSnapshots
+//! i generation tag 0 value 0 name   blob by one of its tags       -> nothing
 //! h generation name                staged blob: has uncommitted blocks -> StagedRecord
 //! u stage block                    uncommitted block             -> BlockRecord
 //! ~ content                        bytes up to the inline limit
@@ -31,6 +32,8 @@
 //! ```
 //! A generation is a container's identity: deleting a container is one commit on its `c` key. Listings walk
 //! `b` alone; snapshots and uncommitted blobs are merged in only when asked for. Names hold no NUL.
+
+use std::ops::Bound;
 
 use lazuli_engine::{Key, KeyRange};
 use lazuli_model::time::Timestamp;
@@ -134,6 +137,54 @@ pub fn dead_snapshots_in(generation: Generation) -> Key {
 /// Of all containers.
 pub fn all_dead_snapshots() -> KeyRange {
     KeyRange::prefix(&b"S"[..])
+}
+
+/// A blob in the index of tags. Neither tags nor values nor names hold a NUL.
+pub fn tagged(generation: Generation, tag: &str, value: &str, name: &str) -> Key {
+    join(&[b"i", &generation.0, tag.as_bytes(), &[0], value.as_bytes(), &[0], name.as_bytes()])
+}
+
+/// Of one container.
+pub fn all_tagged(generation: Generation) -> Key {
+    join(&[b"i", &generation.0])
+}
+
+/// From the first to behind the last key of a tag with values within the bounds. A value is followed by NUL, and
+/// no character of a value is lower than a space.
+pub fn tagged_between(
+    generation: Generation,
+    tag: &str,
+    lower: Bound<&str>,
+    upper: Bound<&str>,
+) -> (Key, Key) {
+    let at =
+        |value: &str, end: &[u8]| join(&[b"i", &generation.0, tag.as_bytes(), &[0], value.as_bytes(), end]);
+    let start = match lower {
+        Bound::Unbounded => at("", &[]),
+        Bound::Included(value) => at(value, &[]),
+        Bound::Excluded(value) => at(value, &[1]),
+    };
+    let end = match upper {
+        Bound::Unbounded => join(&[b"i", &generation.0, tag.as_bytes(), &[1]]),
+        Bound::Included(value) => at(value, &[1]),
+        Bound::Excluded(value) => at(value, &[]),
+    };
+    (start, end)
+}
+
+/// What a key of this tag says beside the tag.
+pub fn tagged_value_and_name<'a>(key: &'a [u8], tag: &str) -> Option<(&'a str, &'a str)> {
+    let rest = std::str::from_utf8(key.get(NAME_AT + tag.len() + 1..)?).ok()?;
+    rest.split_once('\0')
+}
+
+/// The containers of all accounts.
+pub fn every_container() -> KeyRange {
+    KeyRange::prefix(&b"c"[..])
+}
+
+pub fn tags_indexed() -> Key {
+    Key::from_static(b"otags-indexed")
 }
 
 pub(in crate::store) fn staged(generation: Generation, name: &str) -> Key {

@@ -31,7 +31,7 @@ impl View {
         {
             next = None;
         }
-        let items = found.into_iter().map(Candidate::into_item).collect::<Answer<Vec<_>>>()?;
+        let items = found.into_iter().map(|found| found.into_item(self.now())).collect::<Answer<Vec<_>>>()?;
         Ok(BlobList { items, next, now: self.now() })
     }
 }
@@ -243,14 +243,14 @@ impl Candidate {
         (self.name.clone(), self.ticks, self.kind)
     }
 
-    fn into_item(self) -> Answer<BlobListItem> {
+    fn into_item(self, now: Timestamp) -> Answer<BlobListItem> {
         let Self { name, kind, ticks, value } = self;
         let value = value.unwrap_or_default();
         Ok(match kind {
             Kind::Group => BlobListItem::Prefix(name),
             Kind::Staged => BlobListItem::Uncommitted { name, staged: StagedRecord::decode(&value)? },
             Kind::Base | Kind::Snapshot => {
-                let blob = Box::new(BlobRecord::decode(&value)?);
+                let blob = Box::new(BlobRecord::decode(&value)?.at(now));
                 let snapshot = (kind == Kind::Snapshot).then_some(Timestamp(ticks));
                 BlobListItem::Blob { name, snapshot, blob }
             }

@@ -10,6 +10,7 @@ mod content;
 mod copy;
 mod copy_job;
 pub mod download;
+mod find_blobs;
 mod found;
 #[doc(hidden)]
 pub mod key;
@@ -30,6 +31,7 @@ mod sparse;
 mod stage;
 mod stage_counts;
 pub mod table;
+mod tag_index;
 mod unit;
 pub mod upkeep;
 pub mod upload;

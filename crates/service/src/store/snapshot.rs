@@ -53,6 +53,10 @@ impl Present<BlobRecord> {
         let mut copy = self.record.clone();
         copy.lease = None;
         copy.snapshots = 0;
+        // The base is brought back from the archive, a snapshot is not.
+        if let Some(extras) = &mut copy.extras {
+            extras.rehydration = None;
+        }
         if !metadata.is_empty() {
             copy.metadata = metadata.clone();
             copy.touch(now);
@@ -76,10 +80,11 @@ impl Present<BlobRecord> {
         unit.delete(key::snapshot(place.generation, &place.name, snapshot.0));
         let reader = unit.reader().clone();
         content::drop_holder(&reader, &mut unit, &record.content).await?;
-        let base = BlobPlace { snapshot: None, ..place };
+        let mut base = BlobPlace { snapshot: None, ..place };
         if let Some(mut record) = unit.find_blob(&base).await? {
+            base.indexed.clone_from(&record.tags);
             record.snapshots = record.snapshots.saturating_sub(1);
-            unit.put(key::blob(base.generation, &base.name), record.encode());
+            base.write(&mut unit, &record);
         }
         Ok(())
     }
@@ -116,7 +121,7 @@ impl Admitted<Existing> {
         }
         dropped.push(base.content);
         content::drop_holders(&reader, &mut unit, &dropped).await?;
-        unit.delete(key::blob(place.generation, &place.name));
+        place.erase(&mut unit);
         Ok(())
     }
 }

@@ -12,6 +12,8 @@ mod plan_sizes;
 mod queue;
 mod reclaim;
 mod support;
+mod tags;
 #[path = "../../src/testing.rs"]
 mod testing;
+mod tiers;
 mod uploads;

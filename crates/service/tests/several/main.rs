@@ -23,7 +23,11 @@ mod rows;
 mod schedule;
 #[path = "../it/support.rs"]
 mod support;
+#[path = "../it/tags.rs"]
+mod tags;
 #[path = "../../src/testing.rs"]
 mod testing;
+#[path = "../it/tiers.rs"]
+mod tiers;
 #[path = "../it/uploads.rs"]
 mod uploads;

@@ -1,4 +1,3 @@
 mod address;
 mod format;
-mod multipart;
 mod read_entity;

@@ -14,6 +14,7 @@ use super::world::{World, blob, owner, send};
 
 /// The column `opt: snapshot, versionid` of contract/blob.md, typed a second time: of the operations that are built.
 const OF_SNAPSHOTS: &[Op] = &[
+    Op::SetBlobTier,
     Op::GetBlobTags,
     Op::GetBlob,
     Op::GetPageRanges,
@@ -23,6 +24,7 @@ const OF_SNAPSHOTS: &[Op] = &[
     Op::GetBlockList,
 ];
 const OF_VERSIONS: &[Op] = &[
+    Op::SetBlobTier,
     Op::GetBlobTags,
     Op::SetBlobTags,
     Op::GetBlob,
@@ -154,6 +156,7 @@ pub fn filled(row: &Row, request: Request) -> (Request, &'static str) {
             (request, "<StorageServiceProperties><Cors></Cors></StorageServiceProperties>")
         }
         Op::SetBlobMetadata | Op::SetContainerMetadata => (request.header("x-ms-meta-changed", "yes"), ""),
+        Op::SetBlobTier => (request.header("x-ms-access-tier", "Cool"), ""),
         Op::SetBlobProperties => (request.header("x-ms-blob-content-type", "changed/type"), ""),
         Op::AcquireBlobLease | Op::AcquireContainerLease => (request.header("x-ms-lease-duration", "60"), ""),
         Op::RenewBlobLease | Op::RenewContainerLease | Op::ReleaseBlobLease | Op::ReleaseContainerLease => {
@@ -224,6 +227,7 @@ async fn what_is_refused_changes_nothing_and_no_credential_reaches_further_than_
         Op::SetBlobProperties,
         Op::SetBlobMetadata,
         Op::SetBlobTags,
+        Op::SetBlobTier,
         Op::AcquireBlobLease,
         Op::SnapshotBlob,
         Op::DeleteContainer,

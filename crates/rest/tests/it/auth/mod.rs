@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in tests, helpers included")]
 
+mod batch;
 mod bearer;
 mod copy_sources;
 mod effects;

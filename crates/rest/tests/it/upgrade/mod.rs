@@ -61,6 +61,9 @@ async fn a_directory_of_an_earlier_build_is_read_written_and_read_again() {
 
     let (engine, client) = open(directory.path());
     assert_conversation("reading.txt", &client, &words).await;
+    // As a server does at its start.
+    client.gateway.services.index_tags().await.map_err(|fault| fault.0).unwrap();
+    assert_conversation("finding.txt", &client, &words).await;
     while upkeep::sweep(&client.gateway.services).await.unwrap() > 0 {}
     assert_conversation("reading.txt", &client, &words).await;
     assert_conversation("writing.txt", &client, &words).await;

@@ -90,6 +90,17 @@ impl BlobRecord {
         self.extras().copy.as_ref().filter(|copy| copy.status == CopyStatus::Pending)
     }
 
+    /// What was stored, as it is at this moment: a rehydration that is due has brought the blob to its tier.
+    #[must_use]
+    pub fn at(mut self, now: Timestamp) -> Self {
+        if let Some(extras) = &mut self.extras
+            && let Some(arrived) = extras.rehydration.take_if(|rehydration| rehydration.due <= now)
+        {
+            self.tier = Some(ExplicitTier { tier: arrived.to, changed: arrived.due });
+        }
+        self
+    }
+
     pub fn length(&self) -> u64 {
         self.content.length
     }

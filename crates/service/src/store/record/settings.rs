@@ -11,6 +11,15 @@ impl Record for DelegationSecret {
     type Newest = stored::server::DelegationSecretV1;
 }
 
+/// Since when every blob is in the index of tags, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagsIndexed(pub u64);
+
+impl Record for TagsIndexed {
+    const NAME: &'static str = "tags indexed";
+    type Newest = stored::server::TagsIndexedV1;
+}
+
 /// How far tests have moved the clock, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockOffset(pub u64);

@@ -15,6 +15,8 @@ mod servers;
 mod snapshots;
 mod stages;
 
+pub(super) use budget::has_room;
+
 use std::time::{Duration, Instant};
 
 use lazuli_engine::Key;

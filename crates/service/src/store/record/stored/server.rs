@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::first_shape;
 use crate::store::key::{ContentId, Incarnation};
 use crate::store::record::server::{Intent, JobRow, ServerRow};
-use crate::store::record::settings::{ClockOffset, DelegationSecret};
+use crate::store::record::settings::{ClockOffset, DelegationSecret, TagsIndexed};
 
 #[derive(Serialize, Deserialize)]
 pub struct ServerV1 {
@@ -34,7 +34,10 @@ pub struct DelegationSecretV1([u8; 32]);
 #[derive(Serialize, Deserialize)]
 pub struct ClockOffsetV1(u64);
 
-first_shape!(ServerV1, JobV1, IntentV1, DelegationSecretV1, ClockOffsetV1);
+#[derive(Serialize, Deserialize)]
+pub struct TagsIndexedV1(u64);
+
+first_shape!(ServerV1, JobV1, IntentV1, DelegationSecretV1, ClockOffsetV1, TagsIndexedV1);
 
 impl From<&ServerRow> for ServerV1 {
     fn from(row: &ServerRow) -> Self {
@@ -96,6 +99,18 @@ impl From<&ClockOffset> for ClockOffsetV1 {
 
 impl From<ClockOffsetV1> for ClockOffset {
     fn from(stored: ClockOffsetV1) -> Self {
+        Self(stored.0)
+    }
+}
+
+impl From<&TagsIndexed> for TagsIndexedV1 {
+    fn from(since: &TagsIndexed) -> Self {
+        Self(since.0)
+    }
+}
+
+impl From<TagsIndexedV1> for TagsIndexed {
+    fn from(stored: TagsIndexedV1) -> Self {
         Self(stored.0)
     }
 }

@@ -1,4 +1,4 @@
-use crate::table::multipart::{HEAD_MAX, PARTS_MAX, boundary, own_boundary, parts, parts_counted, request};
+use super::{HEAD_MAX, PARTS_MAX, boundary, own_boundary, parts, parts_counted, request};
 
 #[test]
 fn boundaries() {

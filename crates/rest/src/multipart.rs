@@ -54,6 +54,18 @@ pub fn own_boundary(body: &[u8]) -> Option<&str> {
     (!boundary.is_empty() && boundary.len() <= 200).then_some(boundary)
 }
 
+/// The parts of a body. Some recorders and proxies rewrite the header that names the boundary; the body then still knows
+/// its own.
+pub fn parts_of<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<Part<'a>>> {
+    parts(body, boundary).or_else(|| parts(body, own_boundary(body)?))
+}
+
+/// Whether a body has more delimiters than so many parts need.
+pub fn exceeds(body: &[u8], boundary: &str, most: usize) -> bool {
+    let Some(mut lines) = DelimiterLines::new(body, boundary) else { return false };
+    (0..most + 2).all(|_| lines.next().is_some())
+}
+
 /// The parts between the boundaries; none when it is not framed as it says.
 pub fn parts<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<Part<'a>>> {
     parts_counted(body, boundary, &mut 0)
@@ -192,3 +204,6 @@ fn line(text: &[u8]) -> Option<(&[u8], &[u8])> {
     };
     Some((line.strip_suffix(b"\r").unwrap_or(line), rest))
 }
+
+#[cfg(test)]
+mod tests;
