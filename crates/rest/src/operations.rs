@@ -40,6 +40,7 @@ handlers! {
     DeleteContainer => blob::delete_container::delete_container,
     ListBlobs => blob::list_blobs::list_blobs,
     PutBlockBlob => blob::put_blob::put_block_blob,
+    PutAppendBlob => blob::put_append_blob::put_append_blob,
     GetBlob => blob::get_blob::get_blob,
     GetBlobProperties => blob::get_blob::get_blob_properties,
     GetBlobMetadata => blob::get_blob::get_blob_metadata,
@@ -53,6 +54,8 @@ handlers! {
     PutBlock => blob::put_block::put_block,
     PutBlockList => blob::put_block_list::put_block_list,
     GetBlockList => blob::get_block_list::get_block_list,
+    AppendBlock => blob::append_block::append_block,
+    AppendBlobSeal => blob::append_blob_seal::append_blob_seal,
     // Queue.
     ListQueues => queue::list_queues::list_queues,
     GetQueueServiceProperties => queue::get_queue_service_properties::get_queue_service_properties,
@@ -90,7 +93,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, PutPageBlob, PutAppendBlob, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, AppendBlock, AppendBlobSeal, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
+        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, PutPageBlob, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

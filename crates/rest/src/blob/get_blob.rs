@@ -135,6 +135,12 @@ fn describe(call: &Call, found: &Found) -> Reply {
     if blob.kind == BlobType::Page {
         reply = reply.header(name::X_MS_BLOB_SEQUENCE_NUMBER, blob.sequence_number);
     }
+    if blob.kind == BlobType::Append {
+        reply = reply.header(name::X_MS_BLOB_COMMITTED_BLOCK_COUNT, u64::from(blob.committed_blocks()));
+    }
+    if blob.sealed {
+        reply = reply.header(name::X_MS_BLOB_SEALED, true);
+    }
     show_customer_key(reply, blob.customer_key.as_ref())
 }
 

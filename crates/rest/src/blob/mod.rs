@@ -1,5 +1,7 @@
 //! The Blob service on the wire, one file an operation: decode, call, encode.
 
+pub(crate) mod append_blob_seal;
+pub(crate) mod append_block;
 pub(crate) mod create_container;
 pub(crate) mod delete_blob;
 pub(crate) mod delete_container;
@@ -18,6 +20,7 @@ pub(crate) mod list;
 pub(crate) mod list_blobs;
 pub(crate) mod list_containers;
 pub(crate) mod properties;
+pub(crate) mod put_append_blob;
 pub(crate) mod put_blob;
 pub(crate) mod put_block;
 pub(crate) mod put_block_list;

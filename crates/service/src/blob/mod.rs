@@ -1,6 +1,8 @@
 //! The Blob service, one file an operation.
 
 mod access;
+mod append_blob_seal;
+mod append_block;
 mod create_container;
 mod delete_blob;
 mod delete_container;
@@ -12,6 +14,7 @@ mod lease_blob;
 mod lease_container;
 mod list_blobs;
 mod list_containers;
+mod put_append_blob;
 mod put_blob;
 mod put_block;
 mod put_block_list;
@@ -25,6 +28,8 @@ mod stage_counts;
 mod write;
 
 pub use access::container_access;
+pub use append_blob_seal::AppendBlobSeal;
+pub use append_block::{AppendBlock, Appended};
 pub use create_container::CreateContainer;
 pub use delete_blob::{DeleteBlob, DeleteSnapshots};
 pub use delete_container::DeleteContainer;
@@ -36,6 +41,7 @@ pub use lease_blob::LeaseBlob;
 pub use lease_container::LeaseContainer;
 pub use list_blobs::{BlobList, BlobListItem, ListBlobs};
 pub use list_containers::{ContainerList, ListContainers};
+pub use put_append_blob::PutAppendBlob;
 pub use put_blob::{BlobProperties, PutBlockBlob, Stored};
 pub use put_block::{BlockStored, PutBlock};
 pub use put_block_list::{BlockSource, PutBlockList};

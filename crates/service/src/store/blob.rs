@@ -10,6 +10,7 @@ use lazuli_model::operation::{Mode, Policy};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
 
+use super::append;
 use super::block_list::BlockListPlan;
 use super::content;
 use super::found::{Admitted, Found, Present, Resource};
@@ -134,6 +135,8 @@ pub(crate) fn decode_blob(entry: Option<lazuli_engine::Entry>) -> Answer<Option<
 
 /// Where the bytes of a new content come from.
 pub enum Bytes<'a> {
+    /// There are none yet.
+    None,
     Uploaded(&'a NewContent),
     Listed(&'a BlockListPlan),
 }
@@ -167,6 +170,13 @@ impl Admitted<Existing> {
             _ => None,
         };
         let content = match bytes {
+            Bytes::None => {
+                if let Some(staged) = &staged {
+                    unit.give_up_stage(&place, staged);
+                }
+                retire(&mut unit, old, None).await?;
+                &Content::empty()
+            }
             Bytes::Uploaded(new) => {
                 if let Some(staged) = &staged {
                     unit.give_up_stage(&place, staged);
@@ -185,7 +195,11 @@ impl Admitted<Existing> {
             }
         };
         let lease = existing.as_ref().and_then(Existing::lease).cloned();
-        let record = record_over(old, lease, kind, content.clone(), properties, unit.now());
+        let content = match kind {
+            BlobType::Append => append::growing(&mut unit, content),
+            _ => content.clone(),
+        };
+        let record = record_over(old, lease, kind, content, properties, unit.now());
         let stamped = Stamped { etag: record.etag, last_modified: record.last_modified };
         unit.put(place.key(), record.encode());
         Ok(stamped)

@@ -1,6 +1,7 @@
 //! The room that knows the engine: keys, stored shapes, contents, and the unit of work through which operations come to
 //! them. Outside of it no key is built, no plan is written and no stored value is decoded.
 
+mod append;
 mod blob;
 mod block_list;
 mod blocks;
@@ -24,6 +25,7 @@ mod unit;
 pub mod upkeep;
 pub mod upload;
 
+pub use append::AppendedBlock;
 pub(crate) use blob::decode_blob;
 pub use blob::{BlobPlace, Bytes};
 pub use block_list::BlockListPlan;
