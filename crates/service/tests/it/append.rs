@@ -83,6 +83,9 @@ async fn many_small_blocks_are_sent_in_few_parts() {
     }
     assert!(read == body);
     assert!(parts <= 12, "{parts} parts");
+    drop(download);
+    bench.delete("log", None, None).await.unwrap();
+    only_the_container_is_left(&bench).await;
 }
 
 async fn crowd(
