@@ -227,7 +227,7 @@ impl Admitted<Existing> {
 }
 
 impl Present<BlobRecord> {
-    /// Writes what was changed. The content stays.
+    /// Writes what was changed. The old content is not given back: it stays, or the new one goes on behind it.
     pub fn put(mut self) -> BlobRecord {
         if self.changes_etag() {
             let now = self.unit.now();
