@@ -9,15 +9,19 @@ use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::BlobType;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::etag::ETag;
+use lazuli_model::operation::policy;
 use lazuli_model::time::Timestamp;
+use lazuli_service::Body;
 use lazuli_service::Fault;
 use lazuli_service::ServiceOptions;
-use lazuli_service::blob::{Appended, BlobRecord, DeleteSnapshots};
+use lazuli_service::blob::{Appended, BlobProperties, BlobRecord, DeleteSnapshots};
 use lazuli_service::record::Record;
 use lazuli_service::record::content::Shape;
+use lazuli_service::store::{Bytes, NewContent};
+use lazuli_service::upload::upload;
 use proptest::prelude::*;
 
-use crate::support::{Bench, drain};
+use crate::support::{Bench, at, drain};
 
 const MIB: usize = 1024 * 1024;
 
@@ -198,6 +202,36 @@ async fn a_download_ends_where_its_record_ended() {
     assert!(drain(later).await.unwrap() == body);
     bench.sweep().await;
     assert_eq!(live(&bench), MIB as u64, "what was replaced is given back");
+}
+
+/// An append blob that begins with bytes, as a copy of one does, can be appended to like any other.
+#[tokio::test]
+async fn a_blob_that_begins_with_bytes_grows() {
+    let bench = Bench::with(ServiceOptions { upload_memory: 0, ..Default::default() }).await;
+    for length in [0, 10, 100 * 1024, 2 * MIB] {
+        let first = block(1, length);
+        let uploaded =
+            upload(&bench.services, Body::from(bytes::Bytes::from(first.clone())), u64::MAX, false)
+                .await
+                .unwrap();
+        let mut new = NewContent::of_blob(&bench.services, uploaded).await.unwrap();
+        let (place, content) = (&at("b"), &new);
+        let made = bench.services.commit(&bench.context, |unit| async move {
+            let admitted = unit.blob(place).await?.admit(policy::PutAppendBlob, &Preconditions::default())?;
+            let bytes = Bytes::Uploaded(content);
+            admitted.replace(BlobType::Append, &BlobProperties::default(), bytes).await
+        });
+        made.await.map_err(|fault: Fault| fault.0).unwrap();
+        new.settle();
+        assert!(bench.get("b", None).await.unwrap() == first);
+        let snapshot = bench.snapshot("b").await.unwrap();
+        let appended = bench.append("b", &block(2, 1_000)).await.unwrap();
+        assert_eq!(appended.block.offset, length as u64);
+        assert!(bench.get("b", None).await.unwrap() == [first.clone(), block(2, 1_000)].concat());
+        assert!(bench.get("b", Some(snapshot)).await.unwrap() == first);
+        bench.delete("b", None, Some(DeleteSnapshots::Include)).await.unwrap();
+        only_the_container_is_left(&bench).await;
+    }
 }
 
 /// The 50,000th block is the last. The blob is given the others by hand: what counts is its record.
