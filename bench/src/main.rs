@@ -12,7 +12,6 @@ mod options;
 mod report;
 mod request;
 mod servers;
-mod sign;
 mod wire;
 mod workload;
 

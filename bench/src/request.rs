@@ -3,9 +3,8 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use lazuli_testing::{ACCOUNT, Signable, Signer};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-
-use crate::sign::{ACCOUNT, Signed, Signer};
 
 /// Known to the emulator as well.
 const VERSION: &str = "2021-12-02";
@@ -63,7 +62,6 @@ impl<'a> Draft<'a> {
         self
     }
 
-    /// Its name begins with `x-ms-`, since it is signed; the Table service signs none of these.
     pub fn header(mut self, name: &'a str, value: &'a str) -> Self {
         self.headers.push((name, value));
         self
@@ -94,40 +92,32 @@ impl<'a> Draft<'a> {
         self
     }
 
-    pub fn sign(mut self, signer: &Signer) -> Request {
-        let date = http_date(SystemTime::now());
+    pub fn sign(self, signer: &Signer) -> Request {
+        let (date, length) = (http_date(SystemTime::now()), self.body.len().to_string());
         let mut headers: Vec<(&str, &str)> = self.headers;
         headers.extend([("x-ms-date", date.as_str()), ("x-ms-version", VERSION)]);
-        headers.sort_unstable();
-        self.query.sort_unstable();
-        let authorization = signer.authorization(&Signed {
-            method: self.method,
-            length: self.body.len(),
-            content_type: self.content_type,
-            if_match: self.if_match,
-            range: "",
-            headers: &headers,
-            path: self.path,
-            query: &self.query,
-        });
-        let mut head = format!("{} /{ACCOUNT}{}", self.method, self.path);
-        for (at, (name, value)) in self.query.iter().enumerate() {
-            head.push(if at == 0 { '?' } else { '&' });
-            head.push_str(&format!("{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC)));
-        }
-        head.push_str(" HTTP/1.1\r\nHost: 127.0.0.1\r\n");
-        for (name, value) in &headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
-        }
         let further =
             [("If-Match", self.if_match), ("Content-Type", self.content_type), ("Accept", self.accept)];
-        for (name, value) in further.into_iter().filter(|(_, value)| !value.is_empty()) {
-            head.push_str(&format!("{name}: {value}\r\n"));
-        }
+        headers.extend(further.into_iter().filter(|(_, value)| !value.is_empty()));
         if !matches!(self.method, "GET" | "HEAD") {
-            head.push_str(&format!("Content-Length: {}\r\n", self.body.len()));
+            headers.push(("Content-Length", &length));
         }
-        head.push_str(&format!("Authorization: {authorization}\r\n\r\n"));
+        let mut head = format!("{} /{ACCOUNT}{}", self.method, self.path);
+        let authorization = signer.authorization(&Signable {
+            method: self.method,
+            path: head.get(self.method.len() + 1..).unwrap_or_default(),
+            query: &self.query,
+            headers: &headers,
+        });
+        for (at, (name, value)) in self.query.iter().enumerate() {
+            head.extend([if at == 0 { "?" } else { "&" }, name, "="]);
+            head.extend(utf8_percent_encode(value, NON_ALPHANUMERIC));
+        }
+        head.push_str(" HTTP/1.1\r\nHost: 127.0.0.1\r\n");
+        for (name, value) in headers.iter().chain(&[("Authorization", authorization.as_str())]) {
+            head.extend([name, ": ", value, "\r\n"]);
+        }
+        head.push_str("\r\n");
         Request { head: head.into(), body: self.body, answered_without_body: self.method == "HEAD" }
     }
 }

@@ -1,5 +1,5 @@
 //! One keep-alive connection: a request out, its answer in. As little work as possible, since the client
-//! shares the machine with the server.
+//! shares the machine with the server; so it is not the client of `lazuli-testing`, which keeps every header and the body.
 
 use std::io::{self, IoSlice};
 

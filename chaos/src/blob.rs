@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use lazuli_testing::xml::element;
 
 use crate::Trial;
 use crate::random::mix;
@@ -73,8 +74,7 @@ pub fn content(seed: u64, length: usize) -> Bytes {
 
 /// Moves the test clock forward.
 pub async fn advance(server: &Server, by: Duration) -> Trial {
-    let request = Request { method: "POST", target: "/clock".to_owned(), ..Request::default() }
-        .body(format!("{{\"advance_ms\": {}}}", by.as_millis()));
+    let request = Request::new("POST", "/clock").body(format!("{{\"advance_ms\": {}}}", by.as_millis()));
     Client::new(server.admin).must(&request).await?.expect(200, "moving the clock").map(drop)
 }
 
@@ -94,11 +94,4 @@ pub async fn list(client: &mut Client, prefix: &str) -> Trial<Vec<(String, Strin
             return Ok(found);
         }
     }
-}
-
-/// What stands in the first element of that name; nothing is unescaped.
-pub fn element<'a>(text: &'a str, name: &str) -> &'a str {
-    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
-    let after = text.split_once(&open).map_or("", |(_, after)| after);
-    after.split_once(&close).map_or("", |(inside, _)| inside)
 }

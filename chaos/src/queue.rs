@@ -1,7 +1,8 @@
 //! Requests of the Queue service, signed by the one SAS, and the messages in its answers.
 
+use lazuli_testing::xml::element;
+
 use crate::Trial;
-use crate::blob::element;
 use crate::sas::signed;
 use crate::wire::{Answer, Request};
 

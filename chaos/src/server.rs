@@ -1,20 +1,15 @@
 //! The server under test, as a process of ours.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitStatus};
 
-use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
+use lazuli_testing::{free_ports, with_descriptors};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::Trial;
 use crate::options::Options;
-
-const START_PATIENCE: Duration = Duration::from_secs(60);
-const STOP_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a server is started; again and again over the same data.
 pub struct Launch {
@@ -71,82 +66,20 @@ impl Launch {
     fn start_now(&self) -> Trial<Server> {
         let mut command = match self.descriptors {
             None => Command::new(&self.binary),
-            Some(most) => {
-                let mut shell = Command::new("sh");
-                shell.args(["-c", "ulimit -n \"$0\"; exec \"$@\"", &most.to_string()]).arg(&self.binary);
-                shell
-            }
+            Some(most) => with_descriptors(&self.binary, most),
         };
-        for listener in ["blob", "queue", "table", "file", "dfs", "admin"] {
-            command.args([format!("--{listener}Port"), "0".to_owned()]);
-        }
         let log = File::options().create(true).append(true).open(&self.log);
         let log = log.map_err(|error| format!("{}: {error}", self.log.display()))?;
-        command.args(&self.arguments).arg("--silent").arg("--location").arg(&self.data);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
-        let child = command.spawn().map_err(|error| format!("the server cannot be run: {error}"))?;
-        let mut server = Server {
-            child,
-            blob: nowhere(),
-            queue: nowhere(),
-            table: nowhere(),
-            admin: nowhere(),
-            others: vec![],
-        };
-        let told = listen(&mut server.child)?;
-        let end = Instant::now() + START_PATIENCE;
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let Ok(line) = told.recv_timeout(left) else {
-                return Err(format!("the server did not start; see {}", self.log.display()));
-            };
-            if line == "lazuli: ready" {
-                return Ok(server);
-            }
-            let Some((name, url)) =
-                line.strip_prefix("lazuli: ").and_then(|rest| rest.split_once(" listening on "))
-            else {
-                continue;
-            };
-            let address = url.split_once("://").and_then(|(_, address)| address.parse().ok());
-            // Servers behind the first are announced with their number.
-            if let Some((name, number)) = name.split_once('-') {
-                let number: usize = number.parse().map_err(|_| format!("what is {line}?"))?;
-                server.others.resize(server.others.len().max(number - 1), Doors::nowhere());
-                let doors = &mut server.others[number - 2];
-                match (name, address) {
-                    ("blob", Some(address)) => doors.blob = address,
-                    ("queue", Some(address)) => doors.queue = address,
-                    ("table", Some(address)) => doors.table = address,
-                    _ => {}
-                }
-                continue;
-            }
-            match (name, address) {
-                ("blob", Some(address)) => server.blob = address,
-                ("queue", Some(address)) => server.queue = address,
-                ("table", Some(address)) => server.table = address,
-                ("admin", Some(address)) => server.admin = address,
-                _ => {}
-            }
-        }
+        free_ports(&mut command).args(&self.arguments).arg("--silent").arg("--location").arg(&self.data);
+        let process = lazuli_testing::Server::start(command.stderr(log))
+            .map_err(|reason| format!("{reason}; see {}", self.log.display()))?;
+        let Doors { blob, queue, table } = Doors::of(&process, "")?;
+        let admin = address(&process, "admin")?;
+        // Servers behind the first are announced with their number.
+        let numbers = (2..).take_while(|number| process.listener(&format!("blob-{number}")).is_some());
+        let others: Trial<_> = numbers.map(|number| Doors::of(&process, &format!("-{number}"))).collect();
+        Ok(Server { others: others?, process, blob, queue, table, admin })
     }
-}
-
-fn nowhere() -> SocketAddr {
-    SocketAddr::from(([127, 0, 0, 1], 0))
-}
-
-/// Lines of its output. Read to the end, so that the server never waits for us.
-fn listen(child: &mut Child) -> Trial<mpsc::Receiver<String>> {
-    let output = child.stdout.take().ok_or("the server has no output")?;
-    let (tell, told) = mpsc::channel();
-    std::thread::spawn(move || {
-        for line in BufReader::new(output).lines().map_while(Result::ok) {
-            let _ = tell.send(line);
-        }
-    });
-    Ok(told)
 }
 
 /// Where its services are.
@@ -158,14 +91,20 @@ pub struct Doors {
 }
 
 impl Doors {
-    fn nowhere() -> Self {
-        Self { blob: nowhere(), queue: nowhere(), table: nowhere() }
+    fn of(process: &lazuli_testing::Server, suffix: &str) -> Trial<Self> {
+        let of = |name: &str| address(process, &format!("{name}{suffix}"));
+        Ok(Self { blob: of("blob")?, queue: of("queue")?, table: of("table")? })
     }
+}
+
+fn address(process: &lazuli_testing::Server, name: &str) -> Trial<SocketAddr> {
+    let listener = process.listener(name).map(|listener| listener.address);
+    listener.ok_or_else(|| format!("the server does not listen for {name}"))
 }
 
 /// Killed when dropped.
 pub struct Server {
-    child: Child,
+    process: lazuli_testing::Server,
     pub blob: SocketAddr,
     pub queue: SocketAddr,
     pub table: SocketAddr,
@@ -186,22 +125,17 @@ impl Server {
 
     /// kill -9: whatever was not written is not written.
     pub fn kill(mut self) {
-        self.end();
+        self.kill_now();
     }
 
     /// The same, when it cannot be given away. It is dead when this returns.
     pub fn kill_now(&mut self) {
-        self.end();
-    }
-
-    fn end(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.process.kill();
     }
 
     /// None while it runs.
     pub fn ended(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().ok().flatten()
+        self.process.ended()
     }
 
     pub fn must_run(&mut self) -> Trial {
@@ -217,17 +151,7 @@ impl Server {
     }
 
     pub async fn stop_now(&mut self) -> Trial {
-        let id = Pid::from_child(&self.child);
-        kill_process(id, Signal::TERM).map_err(|error| format!("cannot signal the server: {error}"))?;
-        let end = Instant::now() + STOP_PATIENCE;
-        while Instant::now() < end {
-            match self.ended() {
-                Some(status) if status.success() => return Ok(()),
-                Some(status) => return Err(format!("the server did not stop in order: {status}")),
-                None => tokio::time::sleep(Duration::from_millis(10)).await,
-            }
-        }
-        Err("the server did not stop".to_owned())
+        tokio::task::block_in_place(|| self.process.terminate())
     }
 
     /// The most memory that was ever resident, in bytes.
@@ -236,19 +160,13 @@ impl Server {
     }
 
     pub fn open_descriptors(&self) -> usize {
-        std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).map_or(0, Iterator::count)
+        std::fs::read_dir(format!("/proc/{}/fd", self.process.id())).map_or(0, Iterator::count)
     }
 
     fn status(&self, name: &str) -> u64 {
-        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
         line.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or(0)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.end();
     }
 }
 

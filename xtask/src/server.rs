@@ -1,15 +1,12 @@
 //! The server under test: the debug binary that the tests already built, on free ports, with data of its own.
 
-use std::collections::HashMap;
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
+
+use lazuli_testing::{ACCOUNT, KEY, free_ports};
 
 use crate::paths;
 use crate::shell::{Chore, cargo, run};
-
-const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
-const ACCOUNT: &str = "devstoreaccount1";
 
 /// The very artifacts of the tests: another selection of packages would compile the dependencies anew.
 pub fn build() -> Chore {
@@ -18,34 +15,28 @@ pub fn build() -> Chore {
 
 /// Stopped, and its data removed, when dropped.
 pub struct Server {
-    child: Child,
+    process: lazuli_testing::Server,
     data: PathBuf,
-    /// Name of the listener to its address, `http://127.0.0.1:PORT`.
-    addresses: HashMap<String, String>,
 }
 
 impl Server {
     pub fn start(purpose: &str) -> Chore<Self> {
         build()?;
         let data = paths::target().join(format!("xtask-{purpose}-{}", std::process::id()));
-        let log = paths::target().join(format!("xtask-{purpose}.log"));
-        let log = std::fs::File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+        let path = paths::target().join(format!("xtask-{purpose}.log"));
+        let log = std::fs::File::create(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let mut command = Command::new(binary());
-        for port in ["blob", "queue", "table", "file", "dfs", "admin"] {
-            command.args([format!("--{port}Port"), "0".to_owned()]);
+        free_ports(&mut command).arg("--location").arg(&data).arg("--test-clock").stderr(log);
+        match lazuli_testing::Server::start(&mut command) {
+            Ok(process) => Ok(Self { process, data }),
+            Err(reason) => Err(format!("the server: {reason}; see {}", path.display())),
         }
-        command.arg("--location").arg(&data).arg("--test-clock").stdout(Stdio::piped()).stderr(log);
-        let mut child = command.spawn().map_err(|error| format!("cannot start the server: {error}"))?;
-        let addresses = child.stdout.take().map(announced).unwrap_or_default();
-        let server = Self { child, data, addresses };
-        if server.addresses.is_empty() {
-            return Err("the server did not start; see its log in the target directory".to_owned());
-        }
-        Ok(server)
     }
 
-    pub fn address(&self, listener: &str) -> &str {
-        self.addresses.get(listener).map_or("", String::as_str)
+    /// `http://127.0.0.1:PORT`.
+    pub fn address(&self, listener: &str) -> String {
+        let listener = self.process.listener(listener);
+        listener.map_or_else(String::new, |found| format!("{}://{}", found.scheme, found.address))
     }
 
     pub fn connection_string(&self) -> String {
@@ -69,33 +60,18 @@ impl Server {
             ("LAZULI_TEST_CONNECTION_STRING", self.connection_string()),
             ("LAZULI_TEST_BLOB_URL", format!("{}/{ACCOUNT}", self.address("blob"))),
             ("LAZULI_TEST_CLOCK_URL", self.clock_url()),
-            ("LAZULI_TEST_ADMIN_URL", self.address("admin").to_owned()),
+            ("LAZULI_TEST_ADMIN_URL", self.address("admin")),
         ]
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.process.kill();
         let _ = std::fs::remove_dir_all(&self.data);
     }
 }
 
 pub fn binary() -> PathBuf {
     paths::target().join("debug/lazuli")
-}
-
-fn announced(output: impl std::io::Read) -> HashMap<String, String> {
-    let mut addresses = HashMap::new();
-    for line in BufReader::new(output).lines().map_while(Result::ok) {
-        if line == "lazuli: ready" {
-            return addresses;
-        }
-        let told = line.strip_prefix("lazuli: ").and_then(|line| line.split_once(" listening on "));
-        if let Some((name, address)) = told {
-            addresses.insert(name.to_owned(), address.to_owned());
-        }
-    }
-    HashMap::new()
 }

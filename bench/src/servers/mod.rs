@@ -7,11 +7,12 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 
+use lazuli_testing::{Signer, free_ports};
+
 use crate::Outcome;
 use crate::bare::Bare;
 use crate::options::Run;
 use crate::request::{Draft, Request};
-use crate::sign::Signer;
 use crate::wire::Connection;
 use process::Process;
 
@@ -84,10 +85,7 @@ impl Server {
 
     fn build_of_ours(run: &Run, kind: Kind, binary: &Path, service: Service) -> Outcome<Self> {
         let mut command = Command::new(binary);
-        for port in ["blob", "queue", "table", "file", "dfs", "admin"] {
-            command.args([format!("--{port}Port"), "0".to_owned()]);
-        }
-        command.arg("--silent");
+        free_ports(&mut command).arg("--silent");
         let announcement = format!("{} listening on http://", service.name());
         let process = Process::start(run, &kind.to_string(), command, Some("--location"), &announcement)?;
         Ok(Self { kind, process })
@@ -145,11 +143,12 @@ impl Server {
 
     pub async fn create_container(&self, name: &str) -> Outcome {
         let path = format!("/{name}");
-        self.create(&Draft::new("PUT", &path).query("restype", "container").sign(&Signer::new())).await
+        self.create(&Draft::new("PUT", &path).query("restype", "container").sign(&Signer::development()))
+            .await
     }
 
     pub async fn create_queue(&self, name: &str) -> Outcome {
-        self.create(&Draft::new("PUT", &format!("/{name}")).sign(&Signer::new())).await
+        self.create(&Draft::new("PUT", &format!("/{name}")).sign(&Signer::development())).await
     }
 
     pub async fn create_table(&self, name: &str) -> Outcome {

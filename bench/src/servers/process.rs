@@ -1,16 +1,18 @@
 //! A child that says where it listens. Ended, and its data removed, when dropped.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 use crate::Outcome;
 use crate::options::Run;
 
+const PATIENCE: Duration = Duration::from_secs(60);
+
 pub struct Process {
-    child: Child,
+    child: lazuli_testing::Process,
     address: SocketAddr,
     directory: PathBuf,
 }
@@ -27,17 +29,14 @@ impl Process {
     ) -> Outcome<Self> {
         let directory = run.directory.join(format!("{name}-{}", std::process::id()));
         fs::create_dir_all(&directory)?;
-        command.args(location).arg(&directory).stdin(Stdio::null()).stdout(Stdio::piped());
+        command.args(location).arg(&directory);
         command.stderr(File::create(run.directory.join(format!("{name}.log")))?);
-        let mut child = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
-        let address = child.stdout.take().and_then(|output| announced(output, announcement));
-        match address {
-            Some(address) => Ok(Self { child, address, directory }),
-            None => {
-                let _ = child.kill();
-                let _ = child.wait();
+        let announced = |line: &str| line.split_once(announcement)?.1.trim().parse().ok();
+        match lazuli_testing::Process::start(&mut command, PATIENCE, announced) {
+            Ok((child, address)) => Ok(Self { child, address, directory }),
+            Err(reason) => {
                 let _ = fs::remove_dir_all(&directory);
-                Err(format!("{name} did not say where it listens").into())
+                Err(format!("{name}: {reason}; see its log").into())
             }
         }
     }
@@ -53,19 +52,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.child.kill();
         let _ = fs::remove_dir_all(&self.directory);
     }
-}
-
-fn announced(output: std::process::ChildStdout, announcement: &str) -> Option<SocketAddr> {
-    let mut lines = BufReader::new(output).lines().map_while(Result::ok);
-    let address = lines.find_map(|line| {
-        let (_, address) = line.split_once(announcement)?;
-        address.trim().parse().ok()
-    });
-    // A full pipe would stop the child.
-    std::thread::spawn(move || lines.for_each(drop));
-    address
 }

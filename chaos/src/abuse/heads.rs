@@ -7,7 +7,6 @@ use crate::Trial;
 use crate::blob::{of_blob, of_service, put};
 use crate::options::Options;
 use crate::server::Launch;
-use crate::wire::Request;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -18,14 +17,8 @@ struct Attempt {
     statuses: &'static [u16],
 }
 
-fn whole(request: &Request) -> Vec<u8> {
-    let mut bytes = request.head(request.body.len() as u64).into_bytes();
-    bytes.extend_from_slice(&request.body);
-    bytes
-}
-
 fn long_header(length: usize) -> Vec<u8> {
-    whole(&put("refused", "x").header("x-ms-client-request-id", "a".repeat(length)))
+    put("refused", "x").header("x-ms-client-request-id", "a".repeat(length)).to_bytes()
 }
 
 fn many_headers(count: usize) -> Vec<u8> {
@@ -35,11 +28,11 @@ fn many_headers(count: usize) -> Vec<u8> {
 }
 
 fn document(query: &str, body: String) -> Vec<u8> {
-    whole(&of_blob("PUT", "refused", query).body(body))
+    of_blob("PUT", "refused", query).body(body).to_bytes()
 }
 
 fn properties(body: String) -> Vec<u8> {
-    whole(&of_service("PUT", "restype=service&comp=properties").body(body))
+    of_service("PUT", "restype=service&comp=properties").body(body).to_bytes()
 }
 
 fn blocks(count: usize) -> String {
@@ -63,13 +56,13 @@ fn attempts() -> Vec<Attempt> {
         attempt("a header of 100 KiB", long_header(100 << 10), &[400, 431]),
         attempt("a header of 20 MiB", long_header(20 << 20), &[]),
         attempt("1,000 headers", many_headers(1000), &[400, 431]),
-        attempt("a target of 100 KiB", whole(&put(&"n".repeat(100 << 10), "x")), &[400, 414, 431]),
-        attempt("a name of 2,000 characters", whole(&put(&"n".repeat(2000), "x")), &[400]),
+        attempt("a target of 100 KiB", put(&"n".repeat(100 << 10), "x").to_bytes(), &[400, 414, 431]),
+        attempt("a name of 2,000 characters", put(&"n".repeat(2000), "x").to_bytes(), &[400]),
         attempt("no HTTP", b"\x00\x01\x02\x03 nonsense\r\n\r\n".to_vec(), &[]),
         attempt("a TLS greeting", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n".to_vec(), &[]),
         attempt("HTTP/2 without asking", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), &[]),
         attempt("a bare line feed in a header", b"GET / HTTP/1.1\nHost: a\nA : b\n\n".to_vec(), &[]),
-        attempt("20,000 bytes of metadata", whole(&metadata), &[400]),
+        attempt("20,000 bytes of metadata", metadata.to_bytes(), &[400]),
         attempt("50,001 blocks", document("comp=blocklist", blocks(50_001)), &[400]),
         attempt("a block list of 40 MB", document("comp=blocklist", blocks(2_000_000)), &[400, 413]),
         attempt("100,000 levels", properties("<a>".repeat(100_000)), &[400, 413]),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
 use super::{WITNESS, prepare, raw, serves};
@@ -11,7 +11,7 @@ use crate::Trial;
 use crate::blob;
 use crate::options::Options;
 use crate::server::{Launch, Server};
-use crate::wire::{Client, connect, read_answer};
+use crate::wire::{Client, Connection, connect};
 
 const NAME: &str = "liar";
 
@@ -126,8 +126,8 @@ async fn continue_refused(server: &Server) -> Trial {
     let failed = |error: std::io::Error| format!("100-continue: {error}");
     let mut stream = connect(server.blob).await.map_err(failed)?;
     stream.write_all(request.head(100 << 20).as_bytes()).await.map_err(failed)?;
-    let mut stream = BufReader::new(stream);
-    let answer = timeout(Duration::from_secs(10), read_answer(&mut stream, "PUT")).await;
+    let mut connection = Connection::new(stream);
+    let answer = timeout(Duration::from_secs(10), connection.answer("PUT")).await;
     let answer = answer.map_err(|_| "100-continue: no answer")?.map_err(failed)?;
     answer.expect(412, "a refused upload that waits for leave").map(drop)
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 use tokio::time::timeout_at;
 
@@ -12,7 +12,7 @@ use crate::Trial;
 use crate::blob;
 use crate::options::Options;
 use crate::server::Launch;
-use crate::wire::{connect, read_answer};
+use crate::wire::{Connection, connect};
 
 const UPLOADS: u64 = 200;
 const SIZE: u64 = 100 << 20;
@@ -69,6 +69,6 @@ async fn upload(address: SocketAddr, number: u64, part: bytes::Bytes, end: Insta
         }
         sent += part.len() as u64;
     }
-    let answer = read_answer(&mut BufReader::new(stream), "PUT").await.map_err(failed)?;
+    let answer = Connection::new(stream).answer("PUT").await.map_err(failed)?;
     answer.expect(201, "a large upload").map(|_| (sent, true))
 }

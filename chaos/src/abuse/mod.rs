@@ -15,13 +15,13 @@ pub mod unread;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 
 use crate::Trial;
 use crate::blob;
 use crate::server::Server;
-use crate::wire::{Answer, Client, connect, read_answer};
+use crate::wire::{Answer, Client, Connection, connect};
 
 /// A blob that others read while somebody misbehaves.
 const WITNESS: &str = "witness";
@@ -47,7 +47,7 @@ async fn raw(address: SocketAddr, bytes: &[u8]) -> Trial<Option<Answer>> {
         let mut stream = connect(address).await.map_err(failed)?;
         // The server may close before it has read everything.
         let _ = stream.write_all(bytes).await;
-        Ok(read_answer(&mut BufReader::new(stream), "PUT").await.ok())
+        Ok(Connection::new(stream).answer("PUT").await.ok())
     };
     timeout(Duration::from_secs(20), exchange).await.map_err(|_| "neither an answer nor an end in 20 s")?
 }

@@ -175,7 +175,7 @@ fn used(directory: &Path) -> u64 {
 }
 
 async fn number_of(admin: &mut Client, metric: &str) -> Trial<u64> {
-    let request = Request { method: "GET", target: "/metrics".to_owned(), ..Request::default() };
+    let request = Request::new("GET", "/metrics");
     let answer = admin.must(&request).await?.expect(200, "metrics")?;
     let text = String::from_utf8_lossy(&answer.body).into_owned();
     let line = text.lines().find(|line| line.starts_with(metric));

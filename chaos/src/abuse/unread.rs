@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use lazuli_testing::xml::element;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -111,7 +112,7 @@ async fn list(server: &Server, listing: &str) -> Trial<(u64, u64)> {
         let text = String::from_utf8_lossy(&answer.body);
         found += text.matches("<Blob>").count() as u64;
         pages += 1;
-        marker = blob::element(&text, "NextMarker").to_owned();
+        marker = element(&text, "NextMarker").to_owned();
         if marker.is_empty() || pages > BLOBS {
             return Ok((found, pages));
         }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use crate::Trial;
 use crate::blob::{self, lease_id};
 use crate::options::Options;
 use crate::server::{Launch, Server};
-use crate::wire::{Answer, Client, connect, read_answer};
+use crate::wire::{Answer, Client, Connection, connect};
 
 /// In a record, and in chunks.
 const SIZES: [usize; 2] = [8 * 1024, 6 * 1024 * 1024];
@@ -85,7 +85,7 @@ impl Slow {
     async fn finish(mut self) -> Trial<Answer> {
         let failed = |error: std::io::Error| format!("the slow upload: {error}");
         self.stream.write_all(&self.rest).await.map_err(failed)?;
-        read_answer(&mut BufReader::new(self.stream), "PUT").await.map_err(failed)
+        Connection::new(self.stream).answer("PUT").await.map_err(failed)
     }
 }
 

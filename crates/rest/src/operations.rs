@@ -51,6 +51,10 @@ handlers! {
     SetBlobTags => blob::set_blob_tags::set_blob_tags,
     DeleteBlob => blob::delete_blob::delete_blob,
     SnapshotBlob => blob::snapshot_blob::snapshot_blob,
+    PutPageBlob => blob::put_page_blob::put_page_blob,
+    PutPage => blob::put_page::put_page,
+    ClearPages => blob::put_page::clear_pages,
+    GetPageRanges => blob::get_page_ranges::get_page_ranges,
     PutBlock => blob::put_block::put_block,
     PutBlockList => blob::put_block_list::put_block_list,
     GetBlockList => blob::get_block_list::get_block_list,
@@ -93,7 +97,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, PutPageBlob, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, PutPage, ClearPages, GetPageRanges, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
+        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

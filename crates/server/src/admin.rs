@@ -74,14 +74,14 @@ impl Admin {
 
     /// Alive: worth keeping. A stopped engine never recovers by itself.
     fn health(&self) -> Answer {
-        match self.services.engine().is_stopped() {
+        match self.services.is_stopped() {
             None => plain(StatusCode::OK, "ok\n"),
             Some(reason) => plain(StatusCode::SERVICE_UNAVAILABLE, format!("engine stopped: {reason}\n")),
         }
     }
 
     fn readiness(&self) -> Answer {
-        if self.services.engine().is_stopped().is_some() {
+        if self.services.is_stopped().is_some() {
             return self.health();
         }
         if !self.ready.load(Ordering::Relaxed) {
@@ -121,7 +121,7 @@ impl Admin {
         if let Err(fault) = self.services.advance_clock(by).await {
             return plain(StatusCode::SERVICE_UNAVAILABLE, format!("the clock was not moved: {}\n", fault.0));
         }
-        let now = self.services.engine().now().0;
+        let now = self.services.now().to_unix_ticks();
         answer(StatusCode::OK, "application/json", format!("{{\"now_unix_ticks\": {now}}}\n"))
     }
 

@@ -4,26 +4,22 @@ pub mod blob;
 pub mod body;
 pub mod budget;
 pub mod fault;
-pub mod members;
 pub mod outgoing;
 pub mod pace;
 pub mod queue;
-pub mod settings;
 pub mod shared;
 pub mod store;
 pub mod table;
 #[cfg(test)]
 mod testing;
 mod turns;
-mod workers;
 
 #[cfg(test)]
 extern crate self as lazuli_service;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use lazuli_engine::Engine;
 use lazuli_model::admission::lease::LeaseId;
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
@@ -31,9 +27,7 @@ use lazuli_model::version::ApiVersion;
 pub use body::{Body, BodyError};
 pub use fault::{Answer, Fault};
 pub use lazuli_engine::crc64;
-pub use members::Members;
-pub(crate) use store::{content, manifest, readers};
-pub use store::{download, key, record, upkeep, upload};
+pub use store::{Members, Services, download, upkeep, upload};
 
 /// Settings of the meaning, whatever the wire.
 #[derive(Clone, Debug)]
@@ -52,10 +46,6 @@ pub struct ServiceOptions {
 
 /// For request bodies that are read as a whole: block lists, batches, entities, XML.
 pub(crate) const DOCUMENT_MEMORY: usize = 64 * 1024 * 1024;
-/// Long block lists that are put together at a time.
-const LONG_LISTS: usize = 4;
-/// How long a Put Block List waits until it is one of them.
-const LONG_LISTS_PATIENCE: Duration = Duration::from_secs(30);
 
 impl Default for ServiceOptions {
     fn default() -> Self {
@@ -66,119 +56,6 @@ impl Default for ServiceOptions {
             members: Members::Alone,
             test_clock: false,
         }
-    }
-}
-
-/// The services over one engine: what all handles share, and the engine's handle that this one commits with. Cheap to
-/// clone.
-#[derive(Clone)]
-pub struct Services(Arc<Inner>, Engine);
-
-struct Inner {
-    options: ServiceOptions,
-    budget: budget::Budget,
-    documents: budget::Budget,
-    outgoing: outgoing::Outgoing,
-    workers: workers::Workers,
-    readers: readers::Readers,
-    membership: members::Membership,
-    stage_counts: blob::StageCounts,
-    long_lists: turns::Turns,
-    upkeep: upkeep::Counters,
-    hands: queue::Hands,
-}
-
-impl Services {
-    pub fn new(engine: Engine, options: ServiceOptions) -> Self {
-        let budget = budget::Budget::new(options.upload_memory);
-        let outgoing = outgoing::Outgoing::new(options.answer_memory);
-        let readers = match options.members {
-            Members::Alone => readers::Readers::default(),
-            Members::Several => readers::Readers::fenced(),
-        };
-        let inner = Inner {
-            options,
-            budget,
-            documents: budget::Budget::new(DOCUMENT_MEMORY),
-            outgoing,
-            workers: workers::Workers::default(),
-            readers,
-            membership: members::Membership::default(),
-            stage_counts: blob::StageCounts::default(),
-            long_lists: turns::Turns::new(LONG_LISTS, LONG_LISTS_PATIENCE),
-            upkeep: upkeep::Counters::default(),
-            hands: queue::Hands::default(),
-        };
-        Self(Arc::new(inner), engine)
-    }
-
-    pub fn engine(&self) -> &Engine {
-        &self.1
-    }
-
-    /// For work that gives back what is dead: see [`Engine::giving_back`].
-    pub(crate) fn giving_back(&self) -> Self {
-        Self(self.0.clone(), self.1.giving_back())
-    }
-
-    pub fn options(&self) -> &ServiceOptions {
-        &self.0.options
-    }
-
-    /// Memory for request bodies that are read as a whole.
-    pub(crate) fn documents(&self) -> &budget::Budget {
-        &self.0.documents
-    }
-
-    pub(crate) fn budget(&self) -> &budget::Budget {
-        &self.0.budget
-    }
-
-    pub fn outgoing(&self) -> &outgoing::Outgoing {
-        &self.0.outgoing
-    }
-
-    pub(crate) fn workers(&self) -> &workers::Workers {
-        &self.0.workers
-    }
-
-    pub(crate) fn readers(&self) -> &readers::Readers {
-        &self.0.readers
-    }
-
-    pub(crate) fn membership(&self) -> &members::Membership {
-        &self.0.membership
-    }
-
-    pub(crate) fn hands(&self) -> &queue::Hands {
-        &self.0.hands
-    }
-
-    /// What the sweeper has met.
-    pub fn upkeep(&self) -> &upkeep::Counters {
-        &self.0.upkeep
-    }
-
-    pub(crate) fn long_lists(&self) -> &turns::Turns {
-        &self.0.long_lists
-    }
-
-    pub(crate) fn stage_counts(&self) -> &blob::StageCounts {
-        &self.0.stage_counts
-    }
-
-    /// The engine's clock: what leases and ETags are measured by.
-    pub fn now(&self) -> Timestamp {
-        Timestamp::from_unix_ticks(self.engine().now().0)
-    }
-
-    /// The time of day: what dates of requests are measured by.
-    pub fn wall_now(&self) -> Timestamp {
-        Timestamp::from_unix_ticks(self.engine().wall_now().0)
-    }
-
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        Instant::now().checked_add(self.options().commit_patience)
     }
 }
 

@@ -21,6 +21,7 @@ const BEAT: Duration = Duration::from_millis(5);
 pub struct Servers(Arc<Inner>);
 
 struct Inner {
+    engine: Engine,
     all: Vec<Services>,
     uses: AtomicUsize,
     quiet: Arc<Mutex<()>>,
@@ -44,13 +45,20 @@ impl Servers {
             server.join().await.expect("joined");
         }
         let quiet = Arc::new(Mutex::new(()));
-        let beating = (count > 1).then(|| tokio::spawn(beat(all.clone(), Arc::clone(&quiet))));
-        Self(Arc::new(Inner { all, uses: AtomicUsize::new(0), quiet, beating }))
+        let beating =
+            (count > 1).then(|| tokio::spawn(beat(engine.clone(), all.clone(), Arc::clone(&quiet))));
+        Self(Arc::new(Inner { engine, all, uses: AtomicUsize::new(0), quiet, beating }))
     }
 
     /// Nothing beats for them.
-    pub fn of(all: Vec<Services>) -> Self {
-        Self(Arc::new(Inner { all, uses: AtomicUsize::new(0), quiet: Arc::default(), beating: None }))
+    pub fn of(engine: Engine, all: Vec<Services>) -> Self {
+        let (uses, quiet) = (AtomicUsize::new(0), Arc::default());
+        Self(Arc::new(Inner { engine, all, uses, quiet, beating: None }))
+    }
+
+    /// What all of them work over.
+    pub fn engine(&self) -> &Engine {
+        &self.0.engine
     }
 
     pub fn all(&self) -> &[Services] {
@@ -108,8 +116,8 @@ impl Deref for Servers {
     }
 }
 
-async fn beat(all: Vec<Services>, quiet: Arc<Mutex<()>>) {
-    while all.iter().all(|server| server.engine().is_stopped().is_none()) {
+async fn beat(engine: Engine, all: Vec<Services>, quiet: Arc<Mutex<()>>) {
+    while engine.is_stopped().is_none() {
         {
             let _quiet = quiet.lock().await;
             for server in &all {

@@ -1,24 +1,21 @@
 //! Shared Key and shared access signatures over any request. What the server says it would have signed must, signed,
 //! be accepted; the same signature on another request must not; and nothing is accepted unsigned.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use lazuli_model::error::Failure;
 use lazuli_model::operation::{Method, Service};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
-use lazuli_rest::auth::accounts::DEVELOPMENT_KEY;
-use lazuli_rest::auth::{Accounts, Auth, Credential, Key, OAuth};
+use lazuli_rest::auth::{Accounts, Auth, Credential, OAuth};
 use lazuli_rest::head::Head;
 use lazuli_rest::query::Query;
 use lazuli_rest::target::Target;
+use lazuli_testing::{ACCOUNT, KEY, Key};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::fields::Fields;
 
-const ACCOUNT: &str = "devstoreaccount1";
 const NOW: &str = "2026-11-01T12:00:00Z";
 /// No string has this MAC, as far as anybody can find out.
 const FORGED: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
@@ -53,7 +50,7 @@ fn now() -> Timestamp {
 }
 
 fn sign(string: &str) -> String {
-    BASE64_STANDARD.encode(Key::from_base64(DEVELOPMENT_KEY).unwrap().sign(string.as_bytes()))
+    Key::new(KEY).sign(string)
 }
 
 /// Method, path, query, then headers, each on a line.

@@ -2,17 +2,17 @@
 
 use bytes::Bytes;
 use lazuli_model::service_properties::ServiceProperties;
-use lazuli_service::record::Record;
-use lazuli_service::record::blob::BlobRecord;
-use lazuli_service::record::block::{BlockRecord, StagedRecord};
-use lazuli_service::record::container::ContainerRecord;
-use lazuli_service::record::content::{Content, DeadContent, Holders, Segment};
-use lazuli_service::record::dead_snapshots::DeadSnapshots;
-use lazuli_service::record::entity::{Properties, StoredBody, StoredEntity, put_property};
-use lazuli_service::record::queue::{MessageFields, QueueRecord};
-use lazuli_service::record::server::{Intent, JobRow, ServerRow};
-use lazuli_service::record::settings::{ClockOffset, DelegationSecret};
-use lazuli_service::record::table::TableRecord;
+use lazuli_service::store::record::Record;
+use lazuli_service::store::record::blob::BlobRecord;
+use lazuli_service::store::record::block::{BlockRecord, StagedRecord};
+use lazuli_service::store::record::container::ContainerRecord;
+use lazuli_service::store::record::content::{Content, DeadContent, Holders, Segment};
+use lazuli_service::store::record::dead_snapshots::DeadSnapshots;
+use lazuli_service::store::record::entity::{Properties, StoredBody, StoredEntity, put_property};
+use lazuli_service::store::record::queue::{MessageFields, QueueRecord};
+use lazuli_service::store::record::server::{Intent, JobRow, ServerRow};
+use lazuli_service::store::record::settings::{ClockOffset, DelegationSecret};
+use lazuli_service::store::record::table::TableRecord;
 
 pub fn run(data: &[u8]) {
     one::<BlobRecord>(data);

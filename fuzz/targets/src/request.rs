@@ -4,16 +4,14 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use lazuli_engine::{Engine, Host};
 use lazuli_model::operation::Service;
 use lazuli_rest::Gateway;
-use lazuli_rest::auth::accounts::DEVELOPMENT_KEY;
-use lazuli_rest::auth::{Accounts, Auth, Key, OAuth};
+use lazuli_rest::auth::{Accounts, Auth, OAuth};
 use lazuli_service::{ServiceOptions, Services};
+use lazuli_testing::{ACCOUNT, Form, KEY, Key, Scheme, Signable, decode_query, string_to_sign};
 use tokio::runtime::{Builder, Runtime};
 
 /// No request of a fuzzer is worth more.
@@ -88,21 +86,20 @@ async fn converse(gateway: &Gateway, asked: &Asked) -> Option<u16> {
         // The Table service does not say; its string is short.
         None => table_string(asked, &gateway.services.wall_now().rfc1123()),
     };
-    let signature =
-        BASE64_STANDARD.encode(Key::from_base64(DEVELOPMENT_KEY).unwrap().sign(string.as_bytes()));
+    let signature = Key::new(KEY).sign(&string);
     send(gateway, asked, &signature).await.map(|(status, _)| status)
 }
 
 fn table_string(asked: &Asked, now: &str) -> String {
     let (path, query) = asked.uri.split_once('?').unwrap_or((&asked.uri, ""));
-    let comp = query.split('&').find(|part| part.starts_with("comp=")).map(|comp| format!("?{comp}"));
-    let sent = |wanted: &str| {
-        let found = asked.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
-        found.map_or("", |(_, value)| value.as_str())
-    };
-    let date = if sent("x-ms-date").is_empty() { now } else { sent("x-ms-date") };
-    let (method, md5, kind) = (&asked.method, sent("content-md5"), sent("content-type"));
-    format!("{method}\n{md5}\n{kind}\n{date}\n/devstoreaccount1{path}{}", comp.unwrap_or_default())
+    let query = decode_query(query);
+    let query: Vec<(&str, &str)> = query.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let mut headers: Vec<(&str, &str)> = asked.headers.iter().map(|(n, v)| (&**n, &**v)).collect();
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("x-ms-date")) {
+        headers.push(("x-ms-date", now));
+    }
+    let signable = Signable { method: &asked.method, path, query: &query, headers: &headers };
+    string_to_sign(Scheme::SharedKey, Form::Table, ACCOUNT, &signable)
 }
 
 fn unescape(text: &str) -> String {
@@ -120,7 +117,7 @@ async fn send(gateway: &Gateway, asked: &Asked, signature: &str) -> Option<(u16,
         ("content-length", asked.body.len().to_string()),
         ("x-ms-version", "2021-06-08".to_owned()),
         ("x-ms-date", gateway.services.wall_now().rfc1123()),
-        ("authorization", format!("SharedKey devstoreaccount1:{signature}")),
+        ("authorization", format!("SharedKey {ACCOUNT}:{signature}")),
     ] {
         if !has(name) {
             request = request.header(name, value);

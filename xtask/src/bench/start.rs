@@ -1,10 +1,12 @@
 //! From exec to the first answer, on an empty directory and in memory, and the memory of an idle server.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+use lazuli_testing::{Server, free_ports};
 
 use crate::paths;
 use crate::shell::{self, Chore, cargo_dist};
@@ -46,47 +48,31 @@ fn start(in_memory: bool, settle: bool) -> Chore<Seen> {
     let place = paths::target().join(format!("bench-start-{}", std::process::id()));
     fs::create_dir_all(&place).map_err(failed)?;
     let mut command = Command::new(paths::dist().join("lazuli"));
-    for port in ["blob", "queue", "table", "file", "dfs", "admin"] {
-        command.args([format!("--{port}Port"), "0".to_owned()]);
-    }
+    free_ports(&mut command);
     match in_memory {
         true => command.arg("--inMemoryPersistence"),
         false => command.arg("--location").arg(&place),
     };
     let started = Instant::now();
-    let mut child =
-        command.arg("--silent").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(failed)?;
-    let answered = child.stdout.take().map(|output| first_answer(BufReader::new(output)));
+    let mut server = Server::start(command.arg("--silent").stderr(Stdio::null()))?;
+    let answered = first_answer(&server);
     let first_answer = started.elapsed();
     let resident = settle.then(|| {
         std::thread::sleep(SETTLE);
-        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let status = fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("unknown");
         line.trim().to_owned()
     });
-    child.kill().and_then(|()| child.wait()).map_err(failed)?;
+    server.kill();
     fs::remove_dir_all(&place).map_err(failed)?;
-    match answered {
-        Some(Ok(())) => Ok(Seen { first_answer, resident }),
-        Some(Err(error)) => Err(failed(error)),
-        None => Err("start: no output".to_owned()),
-    }
+    answered.map_err(failed)?;
+    Ok(Seen { first_answer, resident })
 }
 
-/// Asks the Blob service as soon as the server says that it is ready.
-fn first_answer(output: impl BufRead) -> std::io::Result<()> {
-    let mut blob = None;
-    for line in output.lines() {
-        let line = line?;
-        if let Some(address) = line.strip_prefix("lazuli: blob listening on http://") {
-            blob = Some(address.to_owned());
-        }
-        if line == "lazuli: ready" {
-            break;
-        }
-    }
-    let address = blob.ok_or(std::io::ErrorKind::NotFound)?;
-    let mut stream = TcpStream::connect(address)?;
+/// Asks the Blob service as soon as the server has said that it is ready; the first bytes of the answer will do.
+fn first_answer(server: &Server) -> std::io::Result<()> {
+    let blob = server.listener("blob").ok_or(std::io::ErrorKind::NotFound)?;
+    let mut stream = TcpStream::connect(blob.address)?;
     stream.write_all(b"GET /devstoreaccount1?comp=list HTTP/1.1\r\nHost: a\r\n\r\n")?;
     stream.read_exact(&mut [0; 12])
 }

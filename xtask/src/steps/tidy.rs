@@ -9,9 +9,18 @@ use crate::shell::Chore;
 
 /// Nobody holds a longer file in mind.
 const MOST_LINES: usize = 700;
-const SOURCES: [&str; 6] = ["crates", "xtask", "conformance", "docs", ".ci", "spec"];
+const SOURCES: [&str; 9] =
+    ["crates", "bench", "chaos", "fuzz", "xtask", "conformance", "docs", ".ci", "spec"];
 /// Text that belongs to somebody's machine, put together so that this file does not contain it.
 const MACHINE: [&str; 3] = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
+
+/// What a signer, a client's constants and the start of a server cannot do without, and where it may stand. Test programs
+/// have it from `lazuli-testing`. The server has its own: a signer that shared the server's code would check nothing.
+const WRITTEN_ONCE: [(&str, &[&str]); 3] = [
+    (concat!("HMAC_", "SHA256"), &["crates/testing", "crates/rest/src/auth"]),
+    (concat!("Eby8vdM", "02xNOcqFlqUwJPLlmEtlCDXJ1"), &["crates/testing", "crates/rest/src/auth"]),
+    (concat!("\"dfs\", ", "\"admin\""), &["crates/testing"]),
+];
 
 pub fn run() -> Chore<Outcome> {
     let mut faults = Vec::new();
@@ -47,7 +56,8 @@ fn walk(directory: &Path, faults: &mut Vec<String>) -> Chore {
 fn judge(path: &Path, text: &str, faults: &mut Vec<String>) {
     let shown = path.strip_prefix(paths::root()).unwrap_or(path).display();
     let lines = text.lines().count();
-    if path.extension().is_some_and(|extension| extension == "rs") && lines > MOST_LINES {
+    let is_rust = path.extension().is_some_and(|extension| extension == "rs");
+    if is_rust && lines > MOST_LINES {
         faults.push(format!("{shown}: {lines} lines; split it by idea, at most {MOST_LINES}"));
     }
     // The wire sees what operations answer, not what is stored.
@@ -55,6 +65,11 @@ fn judge(path: &Path, text: &str, faults: &mut Vec<String>) {
     for (number, line) in text.lines().enumerate() {
         if is_wire && (line.contains("service::record") || line.contains("store::record")) {
             faults.push(format!("{shown}:{}: a record; let the operation answer with it", number + 1));
+        }
+        let elsewhere =
+            |places: &[&str]| !places.iter().any(|place| path.starts_with(paths::root().join(place)));
+        if is_rust && WRITTEN_ONCE.iter().any(|(text, places)| line.contains(text) && elsewhere(places)) {
+            faults.push(format!("{shown}:{}: use what lazuli-testing has for this", number + 1));
         }
         if MACHINE.iter().any(|machine| line.contains(machine)) {
             faults.push(format!("{shown}:{}: a path of somebody's machine; make it relative", number + 1));

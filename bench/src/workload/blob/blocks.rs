@@ -7,13 +7,13 @@ use std::time::Instant;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use lazuli_testing::Signer;
 use tokio::sync::Barrier;
 
 use super::Scene;
 use crate::Outcome;
 use crate::load::{self, Done, Measured};
 use crate::request::{Draft, Request};
-use crate::sign::Signer;
 use crate::wire::Connection;
 use crate::workload::content::content;
 
@@ -28,7 +28,7 @@ fn block_id(at: usize) -> String {
 }
 
 fn put_blocks() -> Vec<Request> {
-    let (signer, content) = (Signer::new(), content(BLOCK));
+    let (signer, content) = (Signer::development(), content(BLOCK));
     let request = |at| {
         let id = block_id(at);
         Draft::new("PUT", PATH)
@@ -46,7 +46,7 @@ fn put_block_list() -> Request {
         list.push_str(&format!("<Latest>{}</Latest>", block_id(at)));
     }
     list.push_str("</BlockList>");
-    Draft::new("PUT", PATH).query("comp", "blocklist").body(list.into()).sign(&Signer::new())
+    Draft::new("PUT", PATH).query("comp", "blocklist").body(list.into()).sign(&Signer::development())
 }
 
 /// An operation is the whole upload. All connections stage, wait for each other, and the first commits.
@@ -91,7 +91,7 @@ pub async fn download(scene: &Scene<'_>) -> Outcome<Measured> {
         connection.expect(&block, 201).await?;
     }
     connection.expect(&put_block_list(), 201).await?;
-    let get = Draft::new("GET", PATH).sign(&Signer::new());
+    let get = Draft::new("GET", PATH).sign(&Signer::development());
     load::measure(scene, 1, |_, mut connection, until| {
         let get = get.clone();
         async move {

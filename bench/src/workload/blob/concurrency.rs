@@ -3,11 +3,12 @@
 use std::io;
 use std::time::Instant;
 
+use lazuli_testing::Signer;
+
 use super::Scene;
 use crate::Outcome;
 use crate::load::{self, Done, Measured};
 use crate::request::{Draft, put_blob};
-use crate::sign::Signer;
 use crate::workload::content::content;
 
 /// Whatever `--connections` says: this is what the workload is.
@@ -22,7 +23,7 @@ pub async fn put_if_match(scene: &Scene<'_>) -> Outcome<Measured> {
     load::measure(scene, scene.run.connections, |at, mut connection, until| {
         let content = content.clone();
         async move {
-            let (signer, path) = (Signer::new(), format!("/match/{at}"));
+            let (signer, path) = (Signer::development(), format!("/match/{at}"));
             let mut etag = connection.expect(&put_blob(&signer, &path, content.clone()), 201).await?.etag;
             let mut done = Done::default();
             while Instant::now() < until {
@@ -47,11 +48,11 @@ pub async fn compare_and_swap(scene: &Scene<'_>) -> Outcome<Measured> {
     scene.server.create_container("cas").await?;
     let content = content(64);
     let mut connection = crate::wire::Connection::open(scene.server.address()).await?;
-    connection.expect(&put_blob(&Signer::new(), PATH, content.clone()), 201).await?;
+    connection.expect(&put_blob(&Signer::development(), PATH, content.clone()), 201).await?;
     load::measure(scene, CAS_CLIENTS, |_, mut connection, until| {
         let content = content.clone();
         async move {
-            let signer = Signer::new();
+            let signer = Signer::development();
             let get = Draft::new("GET", PATH).sign(&signer);
             let mut done = Done::default();
             let mut began = Instant::now();
@@ -84,7 +85,7 @@ pub async fn lease_cycle(scene: &Scene<'_>) -> Outcome<Measured> {
     load::measure(scene, scene.run.connections, |at, mut connection, until| {
         let content = content.clone();
         async move {
-            let (signer, path) = (Signer::new(), format!("/lease/{at}"));
+            let (signer, path) = (Signer::development(), format!("/lease/{at}"));
             connection.expect(&put_blob(&signer, &path, content), 201).await?;
             let lease = || Draft::new("PUT", &path).query("comp", "lease");
             let steps = [

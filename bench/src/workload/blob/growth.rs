@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
+use lazuli_testing::Signer;
+
 use super::list::{name, pages};
 use crate::Outcome;
 use crate::load::{self, Done, Measured};
 use crate::options::Run;
 use crate::request::{Draft, Request, put_blob};
 use crate::servers::Server;
-use crate::sign::Signer;
 use crate::workload::content::content;
 use crate::workload::{Growth, Scene};
 
@@ -35,13 +36,13 @@ pub async fn measure(server: &Server, run: &Run) -> Outcome<Growth> {
 }
 
 async fn fill(server: &Server, from: usize, to: usize) -> Outcome {
-    let (signer, content) = (Signer::new(), content(SIZE));
+    let (signer, content) = (Signer::development(), content(SIZE));
     let write = move |at| put_blob(&signer, &format!("/{CONTAINER}/{}", name(from + at)), content.clone());
     load::fill(server.address(), to - from, 201, write).await
 }
 
 async fn once(scene: &Scene<'_>, blobs: usize) -> Outcome<[Measured; 3]> {
-    let signer = Signer::new();
+    let signer = Signer::development();
     let content = content(SIZE);
     // Spread over the whole container, and never the same for two connections.
     let spread = |connection: usize| {

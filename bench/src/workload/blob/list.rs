@@ -3,11 +3,12 @@
 use std::io;
 use std::time::Instant;
 
+use lazuli_testing::Signer;
+
 use super::Scene;
 use crate::Outcome;
 use crate::load::{self, Done, Measured};
 use crate::request::{Draft, put_blob};
-use crate::sign::Signer;
 use crate::wire::Connection;
 use crate::workload::content::content;
 
@@ -20,7 +21,7 @@ pub fn name(at: usize) -> String {
 pub async fn walk(scene: &Scene<'_>, count: usize) -> Outcome<Measured> {
     let container = format!("list-{count}");
     scene.server.create_container(&container).await?;
-    let (signer, content, place) = (Signer::new(), content(16), container.clone());
+    let (signer, content, place) = (Signer::development(), content(16), container.clone());
     let write = move |at| put_blob(&signer, &format!("/{place}/{}", name(at)), content.clone());
     load::fill(scene.server.address(), count, 201, write).await?;
     load::measure(scene, 1, |_, mut connection, until| {
@@ -47,7 +48,7 @@ pub async fn pages(
     most: usize,
     done: &mut Done,
 ) -> io::Result<usize> {
-    let signer = Signer::new();
+    let signer = Signer::development();
     let (mut marker, mut body, mut names) = (String::new(), Vec::new(), 0);
     for _ in 0..most {
         let mut draft = Draft::new("GET", path).query("restype", "container").query("comp", "list");
@@ -72,7 +73,7 @@ pub async fn pages(
     Ok(names)
 }
 
-/// Empty on the last page. Markers of both servers need no unescaping: they are of the alphabet of base64.
+/// Empty on the last page. Looked for from the end, since a page is long and its marker comes last. Markers of both servers need no unescaping: they are of the alphabet of base64.
 fn next_marker(body: &[u8]) -> String {
     let body = String::from_utf8_lossy(body);
     let after = body.rsplit_once("<NextMarker>").map_or("", |(_, after)| after);

@@ -1,10 +1,11 @@
 //! Whole blobs in one request.
 
+use lazuli_testing::Signer;
+
 use super::Scene;
 use crate::Outcome;
 use crate::load::{self, Measured};
 use crate::request::{Draft, Request, put_blob};
-use crate::sign::Signer;
 use crate::workload::content::content;
 
 /// Names in plenty, so that few are written twice, within 256 MiB of different content.
@@ -16,7 +17,7 @@ fn names_of_each(scene: &Scene<'_>, size: usize) -> usize {
 pub async fn put(scene: &Scene<'_>, size: usize) -> Outcome<Measured> {
     let container = format!("put-{size}");
     scene.server.create_container(&container).await?;
-    let (signer, content) = (Signer::new(), content(size));
+    let (signer, content) = (Signer::development(), content(size));
     let names = names_of_each(scene, size);
     let pool = |connection| {
         let request = |name| put_blob(&signer, &format!("/{container}/{connection}/{name}"), content.clone());
@@ -37,10 +38,10 @@ pub async fn head(scene: &Scene<'_>) -> Outcome<Measured> {
 async fn read(scene: &Scene<'_>, method: &'static str, container: &str, size: usize) -> Outcome<Measured> {
     let blobs = ((64 << 20) / size).clamp(scene.run.connections, 1024);
     scene.server.create_container(container).await?;
-    let (signer, content, place) = (Signer::new(), content(size), container.to_owned());
+    let (signer, content, place) = (Signer::development(), content(size), container.to_owned());
     let write = move |at| put_blob(&signer, &format!("/{place}/{at}"), content.clone());
     load::fill(scene.server.address(), blobs, 201, write).await?;
-    let signer = Signer::new();
+    let signer = Signer::development();
     let pool = |connection| {
         let request = |at| Draft::new(method, &format!("/{container}/{at}")).sign(&signer);
         (connection..blobs).step_by(scene.run.connections).map(request).collect::<Vec<Request>>()

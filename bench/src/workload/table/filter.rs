@@ -4,12 +4,13 @@
 use std::io;
 use std::time::Instant;
 
+use lazuli_testing::Signer;
+
 use super::entity::{GROUPS, group};
 use super::group::{ENTITIES, Groups};
 use crate::Outcome;
 use crate::load::{self, Done, Measured};
 use crate::request::Draft;
-use crate::sign::Signer;
 use crate::wire::Connection;
 use crate::workload::Scene;
 

@@ -4,12 +4,12 @@ use std::io;
 use std::time::Instant;
 
 use bytes::Bytes;
+use lazuli_testing::{ACCOUNT, Signer};
 
 use super::entity::Entities;
 use crate::Outcome;
 use crate::load::{self, Done, Measured};
 use crate::request::{Draft, Request};
-use crate::sign::{ACCOUNT, Signer};
 use crate::wire::Connection;
 use crate::workload::Scene;
 

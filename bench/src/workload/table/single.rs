@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
+use lazuli_testing::Signer;
+
 use super::entity::{Entities, row};
 use crate::Outcome;
 use crate::load::{self, Done, Measured};
 use crate::request::{Draft, Request};
-use crate::sign::Signer;
 use crate::workload::Scene;
 
 /// New entities, in the order of their keys for each client.

@@ -48,7 +48,7 @@ impl Collector for Figures {
             "Times that the sweeper could not give something back and went on with the next",
             services.upkeep().stats().passed_over,
         )?;
-        let stats = services.engine().stats();
+        let (stats, extents) = services.engine_stats();
         counter(
             to,
             "engine_transactions",
@@ -64,7 +64,6 @@ impl Collector for Figures {
         if let Some(available) = stats.available_bytes {
             gauge(to, "disk_available", "What the disk of the data has left", Some(&Unit::Bytes), available)?;
         }
-        let extents = services.engine().extents().stats();
         gauge(to, "extents", "Files that hold the bytes of blobs", None, extents.extents)?;
         gauge(
             to,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::client::{get, post, send, server_date};
+use crate::client::{Request, connect, get, post, send, server_date};
 use crate::process::{Server, in_memory};
 
 #[test]
@@ -10,7 +10,7 @@ fn health_readiness_and_metrics_need_no_credential_on_loopback() {
     let server = Server::start(&mut in_memory());
     let admin = server.address("admin");
     assert_eq!(get(admin, "/healthz").status, 200);
-    assert_eq!(get(admin, "/readyz").body, "ready\n");
+    assert_eq!(get(admin, "/readyz").text(), "ready\n");
     assert_eq!(get(admin, "/nowhere").status, 404);
     assert_eq!(post(admin, "/healthz", "").status, 405);
 
@@ -25,13 +25,13 @@ fn health_readiness_and_metrics_need_no_credential_on_loopback() {
     let metrics = loop {
         let metrics = get(admin, "/metrics");
         assert_eq!(metrics.status, 200);
-        if metrics.body.lines().any(counted) || Instant::now() > end {
+        if metrics.text().lines().any(counted) || Instant::now() > end {
             break metrics;
         }
     };
-    assert!(metrics.body.lines().any(counted), "{}", metrics.body);
-    assert!(metrics.body.contains("lazuli_request_duration_seconds_bucket"), "{}", metrics.body);
-    assert!(metrics.body.contains("lazuli_connections "), "{}", metrics.body);
+    assert!(metrics.text().lines().any(counted), "{}", metrics.text());
+    assert!(metrics.text().contains("lazuli_request_duration_seconds_bucket"), "{}", metrics.text());
+    assert!(metrics.text().contains("lazuli_connections "), "{}", metrics.text());
 }
 
 #[test]
@@ -41,14 +41,8 @@ fn a_token_guards_metrics_but_not_health() {
     assert_eq!(get(admin, "/healthz").status, 200);
     assert_eq!(get(admin, "/metrics").status, 401);
     let with = |token: &str| {
-        send(
-            crate::client::connect(admin),
-            "GET",
-            "/metrics",
-            &[("Authorization", &format!("Bearer {token}"))],
-            b"",
-        )
-        .status
+        let request = Request::new("GET", "/metrics").header("Authorization", format!("Bearer {token}"));
+        send(connect(admin), &request).status
     };
     assert_eq!(with("letmein"), 200);
     assert_eq!(with("letmeout"), 401);

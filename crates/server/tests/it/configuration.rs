@@ -1,10 +1,10 @@
 //! What the command line does to the running server.
 
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::process::Command;
 
-use crate::client::{get, send_as, send_signed};
-use crate::process::{BINARY, Server, command, in_memory, refused};
+use crate::client::{Request, connect, get, send, send_signed, signed_as};
+use crate::process::{BINARY, Server, command, free_ports, in_memory, refused};
 
 #[test]
 fn every_listener_is_announced_with_its_port() {
@@ -22,11 +22,7 @@ fn serve_may_be_said_or_left_out_and_the_emulators_flags_are_taken() {
         ["--silent", "--loose", "--skipApiVersionCheck", "--disableTelemetry", "--blobKeepAliveTimeout", "5"];
     Server::start(in_memory().args(flags));
     let mut said = Command::new(BINARY);
-    said.args(["serve", "--inMemoryPersistence", "-s", "-L"]);
-    for listener in ["blob", "queue", "table", "file", "dfs", "admin"] {
-        said.args([format!("--{listener}Port"), "0".to_owned()]);
-    }
-    Server::start(&mut said);
+    Server::start(free_ports(said.args(["serve", "--inMemoryPersistence", "-s", "-L"])));
 }
 
 #[test]
@@ -48,7 +44,7 @@ fn the_well_known_key_is_refused_beyond_loopback() {
     let server =
         Server::start(in_memory().args(["--blobHost", "0.0.0.0", "--allow-well-known-key-on-network"]));
     let ready = get(server.address("admin"), "/readyz");
-    assert!(ready.body.contains("warning"), "{}", ready.body);
+    assert!(ready.text().contains("warning"), "{}", ready.text());
     Server::start(in_memory().args(["--blobHost", "0.0.0.0", "--accounts", "mine:c2VjcmV0"]));
 }
 
@@ -80,19 +76,21 @@ fn a_location_with_other_things_in_it_is_fine() {
     assert!(data.path().join("lazuli-data").is_dir());
 }
 
+/// What a List Containers of this account is answered.
+fn listed(blob: SocketAddr, account: &str, key: &str) -> u16 {
+    let list = Request::new("GET", format!("/{account}?comp=list"));
+    send(connect(blob), &signed_as(blob, account, key, list)).status
+}
+
 #[test]
 fn accounts_of_the_environment_replace_the_development_account() {
     let server = Server::start(in_memory().env("AZURITE_ACCOUNTS", "first:Zmlyc3Q=:c2Vjb25k;other:b3RoZXI="));
     let blob = server.address("blob");
     for (account, key) in [("first", "Zmlyc3Q="), ("first", "c2Vjb25k"), ("other", "b3RoZXI=")] {
-        assert_eq!(
-            send_as(blob, account, key, "GET", &format!("/{account}?comp=list"), b"").status,
-            200,
-            "{account}"
-        );
+        assert_eq!(listed(blob, account, key), 200, "{account}");
     }
-    assert_eq!(send_as(blob, "other", "Zmlyc3Q=", "GET", "/other?comp=list", b"").status, 403);
-    assert_ne!(send_signed(blob, "GET", "/devstoreaccount1?comp=list", b"").status, 200);
+    assert_eq!(listed(blob, "other", "Zmlyc3Q="), 403);
+    assert_ne!(send_signed(blob, "GET", "/devstoreaccount1?comp=list").status, 200);
 }
 
 #[test]
@@ -102,7 +100,7 @@ fn keys_rotate_while_the_server_runs() {
     std::fs::write(&file, "accounts = [\"mine:b2xk\"]\n").expect("written");
     let server = Server::start(in_memory().arg("--config").arg(&file));
     let blob = server.address("blob");
-    let status = |key: &str| send_as(blob, "mine", key, "GET", "/mine?comp=list", b"").status;
+    let status = |key: &str| listed(blob, "mine", key);
     assert_eq!((status("b2xk"), status("bmV3")), (200, 403));
     std::fs::write(&file, "accounts = [\"mine:bmV3\"]\n").expect("written");
     server.signal("HUP");
@@ -120,7 +118,7 @@ fn containers_asked_for_are_there_at_start_and_stay() {
         let server = Server::start(command(data.path()).args(["--createContainers", "alpha,beta"]));
         for name in ["alpha", "beta"] {
             let target = format!("/devstoreaccount1/{name}?restype=container");
-            assert_eq!(send_signed(server.address("blob"), "GET", &target, b"").status, 200, "{name}");
+            assert_eq!(send_signed(server.address("blob"), "GET", &target).status, 200, "{name}");
         }
         server.stop();
     }

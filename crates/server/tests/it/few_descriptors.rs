@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::client::{connect, get};
-use crate::process::{BINARY, Server, refused};
+use crate::process::{BINARY, Server, free_ports, refused};
 
 fn cpu_ticks(process: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("a process");
@@ -14,14 +14,9 @@ fn cpu_ticks(process: u32) -> u64 {
     fields[11].parse::<u64>().expect("utime") + fields[12].parse::<u64>().expect("stime")
 }
 
-fn with_descriptors(most: usize, data: &Path) -> Command {
-    let mut command = Command::new("sh");
-    let ports =
-        ["blob", "queue", "table", "file", "dfs", "admin"].map(|name| format!("--{name}Port 0")).join(" ");
-    command.args([
-        "-c",
-        &format!("ulimit -n {most}; exec {BINARY} {ports} --silent --location {}", data.display()),
-    ]);
+fn with_descriptors(most: u32, data: &Path) -> Command {
+    let mut command = lazuli_testing::with_descriptors(BINARY, most);
+    free_ports(&mut command).arg("--silent").arg("--location").arg(data);
     command
 }
 

@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 use std::process::Command;
 
-use crate::client::{KEY, connect, get, send};
+use crate::client::{KEY, get};
 use crate::process::{BINARY, Server, in_memory, refused};
 
 fn printed(arguments: &[&str]) -> String {
@@ -135,7 +135,7 @@ fn help_is_in_groups() {
 fn silence_does_not_hide_failures() {
     let server = Server::start(in_memory().arg("--silent"));
     let id = |target: &str| {
-        let answer = send(connect(server.address("blob")), "GET", target, &[], b"");
+        let answer = get(server.address("blob"), target);
         (answer.status, answer.header("x-ms-request-id").expect("an id").to_owned())
     };
     let (refusal, unbuilt) =

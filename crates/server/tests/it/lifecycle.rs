@@ -1,12 +1,10 @@
 //! Connections and the end of the process.
 
-use std::io::{BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use crate::client::{
-    ACCOUNT, KEY, borrowed, connect, get, read, send, send_signed, server_date, signed, write_head,
-};
+use crate::client::{ACCOUNT, Connection, Request, connect, get, put_blob, send, send_signed};
 use crate::process::{Server, command, in_memory};
 
 #[test]
@@ -14,7 +12,7 @@ fn one_connection_serves_many_requests() {
     let server = Server::start(&mut in_memory());
     let mut stream = connect(server.address("blob"));
     for _ in 0..3 {
-        let answer = send(&mut stream, "GET", "/devstoreaccount1?comp=list", &[], b"");
+        let answer = send(&mut stream, &Request::new("GET", "/devstoreaccount1?comp=list"));
         assert!(answer.header("x-ms-request-id").is_some(), "{answer:?}");
     }
 }
@@ -25,7 +23,7 @@ fn services_that_are_not_built_say_so() {
     for listener in ["file", "dfs"] {
         let answer = get(server.address(listener), "/devstoreaccount1/share?restype=share");
         assert_eq!(answer.status, 501, "{listener}: {answer:?}");
-        assert!(answer.body.contains("NotImplemented"), "{answer:?}");
+        assert!(answer.text().contains("NotImplemented"), "{answer:?}");
     }
 }
 
@@ -50,8 +48,8 @@ fn a_stop_finishes_what_is_under_way_and_keeps_what_was_acknowledged() {
     let blob = server.address("blob");
     let target = format!("/{ACCOUNT}/box/late");
     let mut upload = connect(blob);
-    let headers = signed(ACCOUNT, KEY, "PUT", &target, 10, &server_date(blob));
-    write_head(&mut upload, "PUT", &target, &borrowed(&headers), 10);
+    let put = put_blob(blob, &target, b"0123456789");
+    upload.write_all(put.head(10).as_bytes()).expect("its head");
     upload.write_all(b"01234").expect("half of it");
     let idle = connect(blob);
     std::thread::sleep(Duration::from_millis(300));
@@ -67,12 +65,12 @@ fn a_stop_finishes_what_is_under_way_and_keeps_what_was_acknowledged() {
     assert!(refused, "still accepts");
     assert!(server.is_running(), "left without finishing");
     upload.write_all(b"56789").expect("the other half");
-    let answer = read(&mut BufReader::new(&upload), "PUT");
+    let answer = Connection::new(&upload).answer("PUT").expect("an answer");
     assert_eq!(answer.status, 201, "{answer:?}");
     assert_eq!(server.wait().code(), Some(0));
 
     let server = Server::start(&mut command(data.path()));
-    assert_eq!(send_signed(server.address("blob"), "GET", &target, b"").body, "0123456789");
+    assert_eq!(send_signed(server.address("blob"), "GET", &target).text(), "0123456789");
 }
 
 #[test]
@@ -81,8 +79,8 @@ fn a_second_signal_cuts_the_waiting_short() {
     let blob = server.address("blob");
     let target = format!("/{ACCOUNT}/box/never");
     let mut upload = connect(blob);
-    let headers = signed(ACCOUNT, KEY, "PUT", &target, 10, &server_date(blob));
-    write_head(&mut upload, "PUT", &target, &borrowed(&headers), 10);
+    let put = put_blob(blob, &target, b"0123456789");
+    upload.write_all(put.head(10).as_bytes()).expect("its head");
     upload.write_all(b"0").expect("a bit of it");
     std::thread::sleep(Duration::from_millis(300));
     server.signal("INT");

@@ -2,21 +2,16 @@
 
 use std::process::Command;
 
-use crate::client::{connect, send};
+use crate::client::{Request, connect, send};
 use crate::process::{Server, in_memory};
 
 /// Sends a request full of secrets and gives back the whole log.
 fn log_of(command: &mut Command) -> String {
     let server = Server::start(command);
-    let headers =
-        [("Authorization", "SharedKey devstoreaccount1:SECRETMAC="), ("x-ms-client-request-id", "mine-7")];
-    let answer = send(
-        connect(server.address("blob")),
-        "GET",
-        "/devstoreaccount1?comp=list&sig=SECRETSIG&se=x",
-        &headers,
-        b"",
-    );
+    let request = Request::new("GET", "/devstoreaccount1?comp=list&sig=SECRETSIG&se=x")
+        .header("Authorization", "SharedKey devstoreaccount1:SECRETMAC=")
+        .header("x-ms-client-request-id", "mine-7");
+    let answer = send(connect(server.address("blob")), &request);
     let id = answer.header("x-ms-request-id").expect("an id").to_owned();
     let log = server.stop();
     assert!(!log.contains("SECRET"), "{log}");

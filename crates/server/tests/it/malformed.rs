@@ -1,8 +1,8 @@
 //! Heads that HTTP does not allow are refused with a body, and the connection ends.
 
-use std::io::{BufReader, Read, Write};
+use std::io::ErrorKind;
 
-use crate::client::{connect, read};
+use crate::client::{Connection, connect};
 use crate::process::{Server, in_memory};
 
 #[test]
@@ -28,19 +28,15 @@ fn each_is_refused_and_ends_its_connection() {
     ];
     for service in ["blob", "queue", "table"] {
         for (what, head, code) in &attempts {
-            let mut stream = connect(server.address(service));
-            stream.write_all(head.as_bytes()).expect("sent");
-            let mut stream = BufReader::new(stream);
-            let answer = read(&mut stream, "GET");
+            let mut connection = Connection::new(connect(server.address(service)));
+            connection.send(head.as_bytes()).expect("sent");
+            let answer = connection.answer("GET").expect("an answer");
             assert_eq!(answer.status, 400, "{service}, {what}: {answer:?}");
-            assert!(answer.body.contains(code), "{service}, {what}: {answer:?}");
+            assert!(answer.text().contains(code), "{service}, {what}: {answer:?}");
             assert!(answer.header("x-ms-request-id").is_some(), "{service}, {what}: {answer:?}");
             assert_eq!(answer.header("connection"), Some("close"), "{service}, {what}");
-            assert_eq!(
-                stream.read(&mut [0; 1]).expect("an end"),
-                0,
-                "{service}, {what}: the connection stays open"
-            );
+            let end = connection.answer("GET").expect_err("an end").kind();
+            assert_eq!(end, ErrorKind::UnexpectedEof, "{service}, {what}: the connection stays open");
         }
     }
 }
@@ -54,24 +50,22 @@ fn what_is_hidden_behind_a_request_is_refused() {
         "PUT /devstoreaccount1/c/b HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n\n\n",
         "PUT /devstoreaccount1/c/b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\n\r\n0\r\n\r\n",
     ] {
-        let mut stream = connect(server.address("blob"));
-        stream.write_all(format!("{first}{first}{hidden}{first}").as_bytes()).expect("sent");
-        let mut stream = BufReader::new(stream);
+        let mut connection = Connection::new(connect(server.address("blob")));
+        connection.send(format!("{first}{first}{hidden}{first}").as_bytes()).expect("sent");
         for _ in 0..2 {
-            let answer = read(&mut stream, "GET");
+            let answer = connection.answer("GET").expect("an answer");
             assert_eq!(answer.header("connection"), None, "{first:?}: {answer:?}");
-            assert!(!answer.body.contains("InvalidInput"), "{first:?}: {answer:?}");
+            assert!(!answer.text().contains("InvalidInput"), "{first:?}: {answer:?}");
         }
-        let answer = read(&mut stream, "GET");
+        let answer = connection.answer("GET").expect("an answer");
         assert_eq!(
             (answer.status, answer.header("connection")),
             (400, Some("close")),
             "{first:?}: {answer:?}"
         );
-        assert!(answer.body.contains("InvalidInput"), "{first:?}: {answer:?}");
-        let mut rest = Vec::new();
+        assert!(answer.text().contains("InvalidInput"), "{first:?}: {answer:?}");
         // The bytes behind it are never read, which may end the connection with a reset.
-        let _ = stream.read_to_end(&mut rest);
+        let rest = connection.rest();
         assert!(rest.is_empty(), "{first:?}: {:?}", String::from_utf8_lossy(&rest));
     }
 }
@@ -79,19 +73,19 @@ fn what_is_hidden_behind_a_request_is_refused() {
 #[test]
 fn what_is_allowed_is_answered_on_one_connection() {
     let server = Server::start(&mut in_memory());
-    let mut stream = BufReader::new(connect(server.address("blob")));
+    let mut connection = Connection::new(connect(server.address("blob")));
     for (body, extra) in [("", ""), ("a\nb\n\nc", ""), ("", "\r\n"), ("\n", "")] {
         let length = body.len();
         let head = format!(
             "{extra}PUT /devstoreaccount1/c/b HTTP/1.1\r\nHost: a\r\nx-ms-blob-type: BlockBlob\r\nContent-Length: {length}\r\n\r\n"
         );
-        stream.get_mut().write_all(head.as_bytes()).expect("sent");
-        stream.get_mut().write_all(body.as_bytes()).expect("sent");
-        let answer = read(&mut stream, "PUT");
+        connection.send(head.as_bytes()).expect("sent");
+        connection.send(body.as_bytes()).expect("sent");
+        let answer = connection.answer("PUT").expect("an answer");
         assert_eq!(answer.status, 404, "{answer:?}");
         assert_eq!(answer.header("connection"), None, "{answer:?}");
     }
-    let mut old = BufReader::new(connect(server.address("blob")));
-    old.get_mut().write_all(b"GET /devstoreaccount1?comp=list HTTP/1.0\r\n\r\n").expect("sent");
-    assert_eq!(read(&mut old, "GET").status, 404, "HTTP/1.0 needs no host");
+    let mut old = Connection::new(connect(server.address("blob")));
+    old.send(b"GET /devstoreaccount1?comp=list HTTP/1.0\r\n\r\n").expect("sent");
+    assert_eq!(old.answer("GET").expect("an answer").status, 404, "HTTP/1.0 needs no host");
 }

@@ -1,20 +1,20 @@
 //! What the metrics say about requests and about the engine.
 
 use std::fs::OpenOptions;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::client::{ACCOUNT, KEY, borrowed, connect, get, send_signed, server_date, signed, write_head};
+use crate::client::{ACCOUNT, Request, connect, get, put_blob, send, send_signed, signed};
 use crate::process::{Server, command, in_memory};
 
 const MIB: usize = 1 << 20;
 
 /// The figure of a line that begins so.
 fn figure(admin: SocketAddr, line: &str) -> Option<f64> {
-    let text = get(admin, "/metrics").body;
+    let text = get(admin, "/metrics").text();
     let found = text.lines().find_map(|found| found.strip_prefix(line));
     found.map(|value| value.trim().parse().unwrap_or_else(|_| panic!("{line}: {value}")))
 }
@@ -29,17 +29,22 @@ fn soon(admin: SocketAddr, line: &str) -> f64 {
     loop {
         match figure(admin, line) {
             Some(figure) => return figure,
-            None if Instant::now() > end => panic!("no {line} in {}", get(admin, "/metrics").body),
+            None if Instant::now() > end => panic!("no {line} in {}", get(admin, "/metrics").text()),
             None => std::thread::sleep(Duration::from_millis(20)),
         }
     }
+}
+
+/// What a Put Blob is answered.
+fn put(blob: SocketAddr, target: &str, body: &[u8]) -> u16 {
+    send(connect(blob), &put_blob(blob, target, body)).status
 }
 
 /// A server with a blob of so many MiB, far more than sockets keep.
 fn with_blob(server: &Server, mib: usize) -> String {
     let target = format!("/{ACCOUNT}/box/large");
     let body: Vec<u8> = (0..mib * MIB).map(|at| b'a' + (at % 23) as u8).collect();
-    assert_eq!(send_signed(server.address("blob"), "PUT", &target, &body).status, 201);
+    assert_eq!(put(server.address("blob"), &target, &body), 201);
     target
 }
 
@@ -47,8 +52,8 @@ fn with_blob(server: &Server, mib: usize) -> String {
 fn begin(server: &Server, target: &str) -> std::net::TcpStream {
     let blob = server.address("blob");
     let mut stream = connect(blob);
-    let headers = signed(ACCOUNT, KEY, "GET", target, 0, &server_date(blob));
-    write_head(&mut stream, "GET", target, &borrowed(&headers), 0);
+    let get = signed(blob, Request::new("GET", target));
+    stream.write_all(&get.to_bytes()).expect("sent");
     stream
 }
 
@@ -112,7 +117,7 @@ fn an_answer_that_the_server_cannot_finish_is_counted_as_broken_and_logged_in_si
     let target = format!("/{ACCOUNT}/box/large");
     let mut body = vec![b'x'; 24 * MIB];
     body[22 * MIB..22 * MIB + 16].copy_from_slice(b"not what it was!");
-    assert_eq!(send_signed(server.address("blob"), "PUT", &target, &body).status, 201);
+    assert_eq!(put(server.address("blob"), &target, &body), 201);
     damage(data.path(), b"not what it was!");
     let read = read_up_to(begin(&server, &target), 24 * MIB);
     assert!(read < 24 * MIB, "the damage was found");
@@ -135,8 +140,8 @@ fn the_engine_and_the_disk_are_watched() {
     let before = [groups, syncs, hits, misses].map(|line| there(admin, line));
     for name in ["one", "two", "one"] {
         let target = format!("/{ACCOUNT}/box/{name}");
-        assert_eq!(send_signed(blob, "PUT", &target, &vec![b'x'; MIB]).status, 201);
-        assert_eq!(send_signed(blob, "GET", &target, b"").body.len(), MIB);
+        assert_eq!(put(blob, &target, &vec![b'x'; MIB]), 201);
+        assert_eq!(send_signed(blob, "GET", &target).body.len(), MIB);
     }
     let after = [groups, syncs, hits, misses].map(|line| there(admin, line));
     for (name, (before, after)) in [groups, syncs, hits, misses].iter().zip(before.iter().zip(after)) {
@@ -147,7 +152,7 @@ fn the_engine_and_the_disk_are_watched() {
         "every write is a group or more: {after:?}"
     );
     assert!(there(admin, "lazuli_engine_sync_duration_seconds_sum") > 0.0);
-    let buckets = get(admin, "/metrics").body;
+    let buckets = get(admin, "/metrics").text();
     let infinity = "lazuli_engine_sync_duration_seconds_bucket{le=\"+Inf\"}";
     assert!(buckets.contains(infinity), "{buckets}");
     assert!(there(admin, "lazuli_engine_transactions_total") >= 3.0);
@@ -165,7 +170,7 @@ fn the_engine_and_the_disk_are_watched() {
 fn every_metric_is_documented() {
     let data = tempfile::tempdir().expect("a directory");
     let server = Server::start(&mut command(data.path()));
-    let text = get(server.address("admin"), "/metrics").body;
+    let text = get(server.address("admin"), "/metrics").text();
     let documentation = include_str!("../../../../docs/configuration.md");
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     let names: Vec<(&str, &str)> = types.filter_map(|line| line.split_once(' ')).collect();

@@ -10,7 +10,7 @@ fn each_listens_and_the_clock_is_one() {
     for name in ["blob", "blob-2", "blob-3", "queue-2", "table-3", "admin"] {
         assert!(listening.contains(&name), "{listening:?}");
     }
-    assert_eq!(get(server.address("admin"), "/readyz").body, "ready\n");
+    assert_eq!(get(server.address("admin"), "/readyz").text(), "ready\n");
     let day = |name: &str| server_date(server.address(name)).split(' ').nth(1).map(str::to_owned);
     let before = day("blob-3");
     let moved = format!("{{\"advance_ms\": {}}}", 24 * 60 * 60 * 1000);
@@ -35,7 +35,7 @@ fn a_moved_clock_is_resumed() {
         assert_eq!(post(server.address("admin"), "/clock", &moved).status, 200);
     }
     let now = |server: &Server| -> u64 {
-        let body = post(server.address("admin"), "/clock", "{\"advance_ms\": 0}").body;
+        let body = post(server.address("admin"), "/clock", "{\"advance_ms\": 0}").text();
         body.split(' ')
             .nth(1)
             .and_then(|ticks| ticks.trim_end().trim_end_matches('}').parse().ok())

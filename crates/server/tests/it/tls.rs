@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use crate::client::{connect, get, send};
+use crate::client::{Request, connect, get, send};
 use crate::process::{Server, in_memory, refused};
 
 struct Issued {
@@ -56,7 +56,7 @@ fn one_port_speaks_https_and_http() {
 
     let mut stream = secure(blob, &issued);
     for _ in 0..2 {
-        let answer = send(&mut stream, "GET", "/devstoreaccount1?comp=list", &[], b"");
+        let answer = send(&mut stream, &Request::new("GET", "/devstoreaccount1?comp=list"));
         assert!(answer.header("x-ms-request-id").is_some(), "{answer:?}");
     }
     let answer = get(blob, "/devstoreaccount1?comp=list");
@@ -121,7 +121,7 @@ fn connections_that_do_not_finish_their_handshake_make_room() {
         assert!(accepts(blob, &issued), "after {opening:?}");
         drop(crowd);
     }
-    let metrics = get(server.address("admin"), "/metrics").body;
+    let metrics = get(server.address("admin"), "/metrics").text();
     assert!(metrics.contains("connections_cut_off_total{reason=\"Pressure\"}"), "{metrics}");
 }
 

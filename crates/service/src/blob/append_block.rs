@@ -9,8 +9,8 @@ use lazuli_model::version::Feature;
 use super::write::check_customer_key;
 use super::{BlobAddress, Digests};
 use crate::fault::Answer;
+use crate::store::upload::upload;
 use crate::store::{AppendedBlock, NewContent};
-use crate::upload::upload;
 use crate::{Body, Context, Services};
 
 pub struct AppendBlock {

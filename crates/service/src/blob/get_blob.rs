@@ -9,7 +9,7 @@ use super::BlobAddress;
 use super::write::{check_customer_key, refuse_archived};
 use crate::download::Download;
 use crate::fault::Answer;
-use crate::record::blob::BlobRecord;
+use crate::store::BlobRecord;
 use crate::store::View;
 use crate::{Context, Services};
 use lazuli_model::blob::CustomerKey;

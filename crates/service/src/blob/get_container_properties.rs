@@ -5,7 +5,7 @@ use lazuli_model::operation::Judged;
 use lazuli_model::time::Timestamp;
 
 use crate::fault::Answer;
-use crate::record::container::ContainerRecord;
+use crate::store::ContainerRecord;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]

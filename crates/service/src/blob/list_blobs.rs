@@ -3,9 +3,9 @@
 use lazuli_model::time::Timestamp;
 
 use crate::fault::Answer;
-use crate::record::blob::BlobRecord;
-use crate::record::block::StagedRecord;
 use crate::shared::marker::Position;
+use crate::store::BlobRecord;
+use crate::store::StagedRecord;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,8 @@
 use lazuli_model::time::Timestamp;
 
 use crate::fault::Answer;
-use crate::record::container::ContainerRecord;
 use crate::shared::marker::Position;
+use crate::store::ContainerRecord;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use lazuli_model::tags::Tags;
 use super::write::refuse_archived;
 use super::{BlobAddress, Digests, Stamped};
 use crate::fault::Answer;
-use crate::record::existing::Existing;
+use crate::store::Existing;
 use crate::store::{Bytes, NewContent};
 use crate::upload::upload;
 use crate::{Body, Context, Services};

@@ -7,7 +7,7 @@ use lazuli_model::version::Feature;
 use super::write::check_key_of_blocks;
 use super::{BlobAddress, Digests};
 use crate::fault::Answer;
-use crate::record::existing::Existing;
+use crate::store::Existing;
 use crate::store::NewContent;
 use crate::upload::upload;
 use crate::{Body, Context, Services};

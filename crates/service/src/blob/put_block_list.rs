@@ -13,7 +13,7 @@ use super::put_blob::BlobProperties;
 use super::write::{check_key_of_blocks, refuse_archived};
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
-use crate::record::existing::Existing;
+use crate::store::Existing;
 use crate::store::{BlockListPlan, Bytes};
 use crate::{Context, Services};
 use lazuli_model::blob::BlobType;

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use lazuli_model::error::{ErrorCode, Failure};
 
-use crate::record::blob::BlobRecord;
+use crate::store::BlobRecord;
 use crate::upload::Uploaded;
 use lazuli_model::blob::{CustomerKey, Tier};
 

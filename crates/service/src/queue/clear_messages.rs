@@ -20,7 +20,7 @@ impl ClearMessages {
                 Ok::<_, Fault>(queue.clear())
             })
             .await?;
-        services.hands().close(ended);
+        services.queue_caches().close(ended);
         Ok(())
     }
 }

@@ -5,10 +5,10 @@ use lazuli_model::error::ErrorCode;
 use lazuli_model::operation::policy;
 use uuid::Uuid;
 
-use super::hand::Hand;
 use super::{Done, open, to_the_end};
 use crate::fault::Answer;
-use crate::record::queue::MessageRecord;
+use crate::store::queue::MessageRecord;
+use crate::store::queue::QueueCache;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
@@ -24,11 +24,11 @@ impl DeleteMessage {
         let (services, context) = (services.clone(), context.clone());
         to_the_end(async move {
             loop {
-                let hand = &*open(&services, &context, &self.queue).await?;
-                match self.delete(&services, &context, hand).await? {
-                    Done::Moved => services.hands().close(hand.messages()),
+                let cache = &*open(&services, &context, &self.queue).await?;
+                match self.delete(&services, &context, cache).await? {
+                    Done::Moved => services.queue_caches().close(cache.messages()),
                     Done::Done(message) => {
-                        hand.vanished(&message.slot());
+                        cache.vanished(&message.slot());
                         return Ok(());
                     }
                 }
@@ -41,13 +41,13 @@ impl DeleteMessage {
         &self,
         services: &Services,
         context: &Context,
-        hand: &Hand,
+        cache: &QueueCache,
     ) -> Answer<Done<MessageRecord>> {
         let id = self.message.ok_or(ErrorCode::MessageNotFound)?;
         services
             .commit(context, |unit| async move {
                 let queue = unit.queue(&self.queue).await?.admit(policy::DeleteMessage, &())?.present()?;
-                if queue.messages != hand.messages() {
+                if queue.messages != cache.messages() {
                     return Ok(Done::Moved);
                 }
                 let found = queue.message(id).await?;

@@ -20,7 +20,7 @@ impl DeleteQueue {
                 Ok::<_, Fault>(queue.delete())
             })
             .await?;
-        services.hands().close(ended);
+        services.queue_caches().close(ended);
         Ok(())
     }
 }

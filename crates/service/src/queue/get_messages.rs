@@ -4,10 +4,10 @@ use lazuli_model::error::ErrorCode;
 use lazuli_model::operation::policy;
 use lazuli_model::time::Timestamp;
 
-use super::hand::Hand;
 use super::{Delivered, Done, open, to_the_end};
 use crate::fault::Answer;
-use crate::record::queue::{MessageRecord, Slot};
+use crate::store::queue::QueueCache;
+use crate::store::queue::{MessageRecord, Slot};
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ const COMMITS: usize = 64;
 /// What one commit got.
 struct Got {
     messages: Vec<(MessageRecord, Delivered)>,
-    /// A message was no longer where the hand remembered it.
+    /// A message was no longer where the cache remembered it.
     some_missing: bool,
 }
 
@@ -55,24 +55,24 @@ impl GetMessages {
         context: &Context,
         delivered: &mut Vec<Delivered>,
     ) -> Answer<bool> {
-        let hand = &*open(services, context, &self.queue).await?;
-        let claim = hand.claim(services, self.count - delivered.len()).await?;
+        let cache = &*open(services, context, &self.queue).await?;
+        let claim = cache.claim(services, self.count - delivered.len()).await?;
         let slots = claim.slots();
         if slots.is_empty() {
             return Ok(false);
         }
-        match self.commit(services, context, hand, &slots).await? {
+        match self.commit(services, context, cache, &slots).await? {
             Done::Moved => {
-                services.hands().close(hand.messages());
+                services.queue_caches().close(cache.messages());
                 Ok(true)
             }
             Done::Done(got) => {
                 claim.settle();
                 if got.some_missing {
-                    hand.doubt(services);
+                    cache.doubt(services);
                 }
                 for (record, message) in got.messages {
-                    hand.appeared(record.slot(), record.fields.expires);
+                    cache.appeared(record.slot(), record.fields.expires);
                     delivered.push(message);
                 }
                 Ok(delivered.len() < self.count && got.some_missing)
@@ -84,13 +84,13 @@ impl GetMessages {
         &self,
         services: &Services,
         context: &Context,
-        hand: &Hand,
+        cache: &QueueCache,
         slots: &[Slot],
     ) -> Answer<Done<Got>> {
         services
             .commit(context, |unit| async move {
                 let queue = unit.queue(&self.queue).await?.admit(policy::GetMessages, &())?.present()?;
-                if queue.messages != hand.messages() {
+                if queue.messages != cache.messages() {
                     return Ok(Done::Moved);
                 }
                 let mut got = Got { messages: Vec::with_capacity(slots.len()), some_missing: false };
@@ -99,7 +99,7 @@ impl GetMessages {
                         got.some_missing = true;
                         continue;
                     };
-                    self.dequeue(&mut message, hand, unit.now());
+                    self.dequeue(&mut message, cache, unit.now());
                     let text = message.text().await?;
                     let message = message.put();
                     let delivered = Delivered::new(&message, text);
@@ -110,10 +110,10 @@ impl GetMessages {
             .await
     }
 
-    fn dequeue(&self, message: &mut MessageRecord, hand: &Hand, now: Timestamp) {
+    fn dequeue(&self, message: &mut MessageRecord, cache: &QueueCache, now: Timestamp) {
         let fields = &mut message.fields;
         fields.dequeue_count = fields.dequeue_count.saturating_add(1);
         fields.visible = now.plus_seconds(i64::from(self.visibility_timeout)).0;
-        fields.receipt = hand.next_receipt(now).max(fields.receipt + 1);
+        fields.receipt = cache.next_receipt(now).max(fields.receipt + 1);
     }
 }

@@ -23,7 +23,7 @@ impl GetQueueMetadata {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<QueueMetadata> {
         let found = services.view(context).await?.queue(&self.queue).await?;
         let queue = found.admit(policy::GetQueueMetadata, &())?.into_record()?;
-        let message_count = services.hands().open(queue.messages).count(services).await?;
+        let message_count = services.queue_caches().open(queue.messages).count(services).await?;
         Ok(QueueMetadata { metadata: queue.metadata, message_count })
     }
 }

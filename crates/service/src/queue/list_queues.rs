@@ -1,8 +1,8 @@
 //! List Queues.
 
 use crate::fault::Answer;
-use crate::record::queue::QueueRecord;
 use crate::shared::marker::Position;
+use crate::store::queue::QueueRecord;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]

@@ -2,14 +2,11 @@
 
 mod access;
 mod clear_messages;
-mod count;
 mod create_queue;
 mod delete_message;
 mod delete_queue;
-pub(crate) mod expiry;
 mod get_messages;
 mod get_queue_metadata;
-pub(crate) mod hand;
 mod list_queues;
 mod peek_messages;
 mod put_message;
@@ -17,30 +14,25 @@ mod set_queue_acl;
 mod set_queue_metadata;
 mod to_the_end;
 mod update_message;
-mod window;
 
 pub use access::queue_access;
 pub use clear_messages::ClearMessages;
 pub use create_queue::{CreateQueue, QueueCreated};
 pub use delete_message::DeleteMessage;
 pub use delete_queue::DeleteQueue;
-pub use expiry::delete_all as delete_expired;
 pub use get_messages::GetMessages;
 pub use get_queue_metadata::{GetQueueAcl, GetQueueMetadata, QueueMetadata};
-pub use hand::Hands;
 pub use list_queues::{ListQueues, QueueList};
 pub use peek_messages::PeekMessages;
 pub use put_message::PutMessage;
 pub use set_queue_acl::SetQueueAcl;
 pub use set_queue_metadata::SetQueueMetadata;
 pub use update_message::UpdateMessage;
-pub(crate) use window::Share;
 
-pub use crate::record::queue::QueueRecord;
+pub use crate::store::queue::{QueueRecord, delete_expired};
 
 use std::sync::Arc;
 
-use hand::Hand;
 use lazuli_model::admission::queue::PopReceipt;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::time::Timestamp;
@@ -48,7 +40,7 @@ use to_the_end::to_the_end;
 use uuid::Uuid;
 
 use crate::fault::Answer;
-use crate::record::queue::MessageRecord;
+use crate::store::queue::{MessageRecord, QueueCache};
 use crate::{Context, Services};
 
 /// A message as it is answered; which parts of it is the wire's affair.
@@ -79,14 +71,14 @@ impl Delivered {
     }
 }
 
-/// The hand of a queue as it is now.
-async fn open(services: &Services, context: &Context, queue: &str) -> Answer<Arc<Hand>> {
+/// The cache of a queue as it is now.
+async fn open(services: &Services, context: &Context, queue: &str) -> Answer<Arc<QueueCache>> {
     let found = services.view(context).await?.queue(queue).await?;
     let messages = found.record().ok_or(ErrorCode::QueueNotFound)?.messages;
-    Ok(services.hands().open(messages))
+    Ok(services.queue_caches().open(messages))
 }
 
-/// How a change that was begun on one hand ends.
+/// How a change that was begun on one cache ends.
 enum Done<T> {
     Done(T),
     /// The queue has a new generation of messages: begin again.

@@ -15,18 +15,18 @@ pub struct PeekMessages {
 
 impl PeekMessages {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Vec<Delivered>> {
-        let hand = &*open(services, context, &self.queue).await?;
+        let cache = &*open(services, context, &self.queue).await?;
         let mut messages = Vec::new();
         for _ in 0..READS {
-            let slots = hand.first(services, self.count).await?;
+            let slots = cache.first(services, self.count).await?;
             let view = services.view(context).await?;
             messages = Vec::with_capacity(slots.len());
             let mut some_missing = false;
             for slot in &slots {
-                match view.peek_message(hand.messages(), slot).await? {
+                match view.peek_message(cache.messages(), slot).await? {
                     Some((message, text)) => messages.push(Delivered::new(&message, text)),
                     None => {
-                        hand.vanished(slot);
+                        cache.vanished(slot);
                         some_missing = true;
                     }
                 }
@@ -34,7 +34,7 @@ impl PeekMessages {
             if messages.len() >= self.count || !some_missing {
                 break;
             }
-            hand.doubt(services);
+            cache.doubt(services);
         }
         Ok(messages)
     }

@@ -2,11 +2,11 @@
 
 use lazuli_model::operation::policy;
 
-use super::hand::Hand;
 use super::{Delivered, Done, open, to_the_end};
 use crate::fault::Answer;
-use crate::record::queue::MessageRecord;
+use crate::store::queue::MessageRecord;
 use crate::store::queue::NewMessage;
+use crate::store::queue::QueueCache;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
@@ -25,11 +25,11 @@ impl PutMessage {
         let (services, context) = (services.clone(), context.clone());
         to_the_end(async move {
             loop {
-                let hand = &*open(&services, &context, &self.queue).await?;
-                match self.put(&services, &context, hand).await? {
-                    Done::Moved => services.hands().close(hand.messages()),
+                let cache = &*open(&services, &context, &self.queue).await?;
+                match self.put(&services, &context, cache).await? {
+                    Done::Moved => services.queue_caches().close(cache.messages()),
                     Done::Done(message) => {
-                        hand.appeared(message.slot(), message.fields.expires);
+                        cache.appeared(message.slot(), message.fields.expires);
                         return Ok(Delivered::new(&message, String::new()));
                     }
                 }
@@ -38,19 +38,24 @@ impl PutMessage {
         .await
     }
 
-    async fn put(&self, services: &Services, context: &Context, hand: &Hand) -> Answer<Done<MessageRecord>> {
+    async fn put(
+        &self,
+        services: &Services,
+        context: &Context,
+        cache: &QueueCache,
+    ) -> Answer<Done<MessageRecord>> {
         let id = crate::fresh_uuid_of(services.now());
         services
             .commit(context, |unit| async move {
                 let mut queue = unit.queue(&self.queue).await?.admit(policy::PutMessage, &())?.present()?;
-                if queue.messages != hand.messages() {
+                if queue.messages != cache.messages() {
                     return Ok(Done::Moved);
                 }
                 let now = unit.now();
                 let new = NewMessage {
                     expires: self.time_to_live.map(|seconds| now.plus_seconds(i64::from(seconds))),
                     visible: now.plus_seconds(i64::from(self.visibility_timeout)),
-                    receipt: hand.next_receipt(now),
+                    receipt: cache.next_receipt(now),
                 };
                 Ok(Done::Done(queue.insert(id, new, &self.text)))
             })

@@ -10,7 +10,7 @@ type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 pub struct ToTheEnd<T: 'static>(Option<Boxed<T>>);
 
-/// For a commit and what the hand must learn of it: they belong together.
+/// For a commit and what the cache must learn of it: they belong together.
 pub fn to_the_end<T>(work: impl Future<Output = T> + Send + 'static) -> ToTheEnd<T> {
     ToTheEnd(Some(Box::pin(work)))
 }
@@ -32,7 +32,7 @@ impl<T> Future for ToTheEnd<T> {
 impl<T> Drop for ToTheEnd<T> {
     fn drop(&mut self) {
         let Some(work) = self.0.take() else { return };
-        // Without a runtime the process is ending, and the hand with it.
+        // Without a runtime the process is ending, and the cache with it.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
                 work.await;

@@ -6,10 +6,10 @@ use lazuli_model::operation::policy;
 use lazuli_model::time::Timestamp;
 use uuid::Uuid;
 
-use super::hand::Hand;
 use super::{Done, open, to_the_end};
 use crate::fault::Answer;
-use crate::record::queue::{MessageRecord, Slot};
+use crate::store::queue::QueueCache;
+use crate::store::queue::{MessageRecord, Slot};
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
@@ -29,12 +29,12 @@ impl UpdateMessage {
         let (services, context) = (services.clone(), context.clone());
         to_the_end(async move {
             loop {
-                let hand = &*open(&services, &context, &self.queue).await?;
-                match self.update(&services, &context, hand).await? {
-                    Done::Moved => services.hands().close(hand.messages()),
+                let cache = &*open(&services, &context, &self.queue).await?;
+                match self.update(&services, &context, cache).await? {
+                    Done::Moved => services.queue_caches().close(cache.messages()),
                     Done::Done((before, message)) => {
-                        hand.vanished(&before);
-                        hand.appeared(message.slot(), message.fields.expires);
+                        cache.vanished(&before);
+                        cache.appeared(message.slot(), message.fields.expires);
                         return Ok((message.receipt(), Timestamp(message.fields.visible)));
                     }
                 }
@@ -47,13 +47,13 @@ impl UpdateMessage {
         &self,
         services: &Services,
         context: &Context,
-        hand: &Hand,
+        cache: &QueueCache,
     ) -> Answer<Done<(Slot, MessageRecord)>> {
         let id = self.message.ok_or(ErrorCode::MessageNotFound)?;
         services
             .commit(context, |unit| async move {
                 let queue = unit.queue(&self.queue).await?.admit(policy::UpdateMessage, &())?.present()?;
-                if queue.messages != hand.messages() {
+                if queue.messages != cache.messages() {
                     return Ok(Done::Moved);
                 }
                 let found = queue.message(id).await?;
@@ -63,7 +63,7 @@ impl UpdateMessage {
                     message.set_text(text);
                 }
                 message.fields.visible = now.plus_seconds(i64::from(self.visibility_timeout)).0;
-                message.fields.receipt = hand.next_receipt(now).max(message.fields.receipt + 1);
+                message.fields.receipt = cache.next_receipt(now).max(message.fields.receipt + 1);
                 Ok(Done::Done((before, message.put())))
             })
             .await

@@ -12,10 +12,10 @@ use super::new_content::NewContent;
 use super::unit::{Changes as _, Unit};
 use crate::blob::Stamped;
 use crate::fault::Answer;
-use crate::key::{self, ContentId};
-use crate::record::Record;
-use crate::record::blob::BlobRecord;
-use crate::record::content::{Content, ListedBlock, Segment, Shape};
+use crate::store::key::{self, ContentId};
+use crate::store::record::Record;
+use crate::store::record::blob::BlobRecord;
+use crate::store::record::content::{Content, ListedBlock, Segment, Shape};
 
 /// The most blocks that an append blob has.
 const BLOCKS: u32 = 50_000;
@@ -40,7 +40,7 @@ impl Present<BlobRecord> {
         let id = match self.content.shape {
             Shape::Empty => ContentId::fresh(self.unit.now()),
             Shape::Manifest { .. } => self.content.id,
-            Shape::Pieces(_) => return Err(cannot_grow().into()),
+            Shape::Pieces(_) | Shape::Sparse => return Err(cannot_grow().into()),
         };
         block.publish(&mut self.unit).await?;
         self.content = add_block(&mut self.unit, id, offset, number, &block.content);
@@ -65,7 +65,7 @@ pub(super) fn growing(unit: &mut Unit, content: &Content) -> Content {
             let id = ContentId::fresh(unit.now());
             add_block(unit, id, 0, 0, content)
         }
-        Shape::Empty | Shape::Manifest { .. } => content.clone(),
+        Shape::Empty | Shape::Manifest { .. } | Shape::Sparse => content.clone(),
     }
 }
 

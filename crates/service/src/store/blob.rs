@@ -18,12 +18,12 @@ use super::new_content::NewContent;
 use super::unit::{Changes as _, Unit};
 use crate::blob::{BlobAddress, BlobProperties, Stamped};
 use crate::fault::Answer;
-use crate::key::{self, Generation};
-use crate::record::Record;
-use crate::record::blob::BlobRecord;
-use crate::record::block::StagedRecord;
-use crate::record::content::Content;
-use crate::record::existing::Existing;
+use crate::store::key::{self, Generation};
+use crate::store::record::Record;
+use crate::store::record::blob::BlobRecord;
+use crate::store::record::block::StagedRecord;
+use crate::store::record::content::{Content, Shape};
+use crate::store::record::existing::Existing;
 use lazuli_model::blob::{BlobType, ExplicitTier};
 
 /// Where a blob or one of its snapshots stands.
@@ -139,6 +139,11 @@ pub enum Bytes<'a> {
     None,
     Uploaded(&'a NewContent),
     Listed(&'a BlockListPlan),
+    /// Zeros, to be written in place.
+    Pages {
+        length: u64,
+        sequence_number: u64,
+    },
 }
 
 impl<M: Mode> Admitted<Existing, M> {
@@ -169,6 +174,7 @@ impl Admitted<Existing> {
             Some(Existing::Blob(old)) => Some(&**old),
             _ => None,
         };
+        let mut first_sequence_number = 0;
         let content = match bytes {
             Bytes::None => {
                 if let Some(staged) = &staged {
@@ -176,6 +182,14 @@ impl Admitted<Existing> {
                 }
                 retire(&mut unit, old, None).await?;
                 &Content::empty()
+            }
+            Bytes::Pages { length, sequence_number } => {
+                if let Some(staged) = &staged {
+                    unit.give_up_stage(&place, staged);
+                }
+                retire(&mut unit, old, None).await?;
+                first_sequence_number = sequence_number;
+                &Content { id: key::ContentId::fresh(unit.now()), length, shape: Shape::Sparse }
             }
             Bytes::Uploaded(new) => {
                 if let Some(staged) = &staged {
@@ -199,10 +213,10 @@ impl Admitted<Existing> {
             BlobType::Append => append::growing(&mut unit, content),
             _ => content.clone(),
         };
-        let record = record_over(old, lease, kind, content, properties, unit.now());
-        let stamped = Stamped { etag: record.etag, last_modified: record.last_modified };
+        let mut record = record_over(old, lease, kind, content, properties, unit.now());
+        record.sequence_number = first_sequence_number;
         unit.put(place.key(), record.encode());
-        Ok(stamped)
+        Ok(record.stamped())
     }
 
     /// Carries out a lease action, on a committed blob or on one of uncommitted blocks only.

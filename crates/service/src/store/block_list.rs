@@ -15,12 +15,12 @@ use super::unit::{Changes as _, Unit, View};
 use crate::Services;
 use crate::blob::{BlobAddress, BlockSource};
 use crate::fault::Answer;
-use crate::key::{self, ContentId};
-use crate::manifest::{self, Manifest, ManifestBuilder};
-use crate::record::Record;
-use crate::record::block::{BlockRecord, StagedRecord};
-use crate::record::content::{Content, DeadContent, ListedBlock, Shape};
-use crate::record::existing::Existing;
+use crate::store::key::{self, ContentId};
+use crate::store::manifest::{self, Manifest, ManifestBuilder};
+use crate::store::record::Record;
+use crate::store::record::block::{BlockRecord, StagedRecord};
+use crate::store::record::content::{Content, DeadContent, ListedBlock, Shape};
+use crate::store::record::existing::Existing;
 
 /// A stage up to this size is cleared by the commit itself; the sweeper clears a larger one.
 const STAGE_IN_COMMIT_BYTES: usize = 150_000;

@@ -4,8 +4,8 @@ use lazuli_engine::{Key, KeyRange, Reader, Scan};
 use lazuli_model::error::ErrorCode;
 
 use crate::fault::Answer;
-use crate::record::Record;
 use crate::shared::marker::Position;
+use crate::store::record::Record;
 
 /// What of them is asked for.
 pub struct ByName<'a> {

@@ -3,6 +3,7 @@
 use lazuli_engine::Value;
 use lazuli_model::admission::{self, Kind, LeaseAction, LeaseChange, LeaseId, Preconditions, admit};
 use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::etag::ETag;
 use lazuli_model::operation::{Mode, Policy};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
@@ -10,12 +11,12 @@ use lazuli_model::version::ApiVersion;
 use super::by_name::ByName;
 use super::found::{Admitted, Found, Present, Resource};
 use super::unit::{Changes as _, Unit, View};
-use crate::blob::{ListContainers, Stamped};
+use crate::blob::{CreateContainer, ListContainers, Stamped};
 use crate::fault::Answer;
-use crate::key;
-use crate::record::Record;
-use crate::record::container::ContainerRecord;
 use crate::shared::marker::Position;
+use crate::store::key::{self, Generation};
+use crate::store::record::Record;
+use crate::store::record::container::ContainerRecord;
 
 /// The name of a container in the account of the unit.
 pub struct ContainerPlace {
@@ -61,14 +62,26 @@ impl<M: Mode> Unit<M> {
 
 impl Admitted<ContainerRecord> {
     /// Makes the container; refuses where there is one.
-    pub fn create(mut self, record: ContainerRecord) -> Result<Stamped, Failure> {
+    pub fn create(mut self, new: &CreateContainer) -> Result<Stamped, Failure> {
         if self.record().is_some() {
             return Err(ErrorCode::ContainerAlreadyExists.into());
         }
-        let stamped = Stamped { etag: record.etag, last_modified: record.last_modified };
+        let now = self.unit.now();
+        let record = ContainerRecord {
+            generation: Generation::new(now.0, rand::random()),
+            created: now,
+            etag: ETag(now.0),
+            last_modified: now,
+            metadata: new.metadata.clone(),
+            public_access: new.public_access,
+            policies: Vec::new(),
+            lease: None,
+            default_encryption_scope: new.default_encryption_scope.clone(),
+            deny_encryption_scope_override: new.deny_encryption_scope_override,
+        };
         let key = key::container(self.unit.account(), &self.place.name);
         self.unit.put(key, record.encode());
-        Ok(stamped)
+        Ok(Stamped { etag: record.etag, last_modified: record.last_modified })
     }
 
     /// Carries out a lease action.

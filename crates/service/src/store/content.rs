@@ -4,9 +4,9 @@ use lazuli_engine::Reader;
 
 use super::unit::Changes;
 use crate::fault::Answer;
-use crate::key::{self, ContentId};
-use crate::record::Record;
-use crate::record::content::{Content, DeadContent, Holders, Piece, Shape};
+use crate::store::key::{self, ContentId};
+use crate::store::record::Record;
+use crate::store::record::content::{Content, DeadContent, Holders, Piece, Shape};
 
 /// One holder more: a snapshot or a copy now has this content too. Of those who hold an append blob's content only the
 /// blob itself may append to it, so a copy that is an append blob does not share.
@@ -64,9 +64,12 @@ pub async fn drop_holders<W: Changes>(reader: &Reader, plan: &mut W, contents: &
 /// The content has one holder left. If that is a manifest that took blocks over from it, the sweeper gives the other
 /// blocks back; if it is a record, the sweeper finds nothing to do.
 pub fn absorb_later<W: Changes>(plan: &mut W, content: &Content) {
-    if matches!(content.shape, Shape::Manifest { named: true, .. }) {
-        plan.put(key::dead_content(content.id), DeadContent::Absorb.encode());
-    }
+    let work = match content.shape {
+        Shape::Manifest { named: true, .. } => DeadContent::Absorb,
+        Shape::Sparse => DeadContent::AbsorbLayer,
+        _ => return,
+    };
+    plan.put(key::dead_content(content.id), work.encode());
 }
 
 /// The younger manifest takes blocks over from the older one, and the hold on it of the record that pointed to it.
@@ -90,6 +93,7 @@ pub fn discard<W: Changes>(plan: &mut W, content: &Content) {
         Shape::Empty => {}
         Shape::Pieces(pieces) => discard_pieces(plan, content, pieces),
         Shape::Manifest { .. } => plan.put(key::dead_content(content.id), DeadContent::Manifest.encode()),
+        Shape::Sparse => plan.put(key::dead_content(content.id), DeadContent::Layer.encode()),
     }
 }
 

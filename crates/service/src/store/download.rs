@@ -7,14 +7,15 @@ use std::ops::Range;
 use bytes::Bytes;
 use lazuli_engine::{Corrupt, EngineError, Key, Reader};
 
+use super::sparse::{self, Data, Overlay};
 use super::unit::View;
 use crate::Services;
 use crate::fault::Answer;
-use crate::key::{self, ContentId};
-use crate::manifest;
 use crate::outgoing::held;
-use crate::readers::ActiveReader;
-use crate::record::content::{Content, Piece, Shape};
+use crate::store::key::{self, ContentId};
+use crate::store::manifest;
+use crate::store::readers::ActiveReader;
+use crate::store::record::content::{Content, Piece, Shape};
 
 /// What is read and sent at a time: what the engine reads without a thread for it, and the nearer caches hold from
 /// the reading through the checking to the sending.
@@ -27,6 +28,10 @@ const INLINE_IN_BATCH: usize = 256;
 const FIRST_SEGMENTS: usize = 2;
 /// The same when the download goes on behind them. Those of an append blob may be of one small block each.
 const MORE_SEGMENTS: usize = 256;
+/// Holes are sent from here.
+static ZEROS: [u8; SMALL_UNIT as usize] = [0; SMALL_UNIT as usize];
+/// Intervals of a sparse content that are read at a time.
+const INTERVALS: usize = 64;
 
 pub struct Download {
     services: Services,
@@ -50,8 +55,23 @@ struct Cursor {
 enum Next {
     /// The part of a piece that is wanted.
     Piece(Piece, Range<u32>),
+    /// Bytes that were read with where they lie.
+    Bytes(Bytes),
+    /// So many zeros.
+    Hole(u64),
+    /// The rest of a sparse content.
+    Sparse(Box<SparseCursor>),
     /// A block that has a manifest of its own, and what is wanted of it.
     Manifest(Cursor),
+}
+
+/// Goes on through the layers of a sparse content at the snapshot of the record: the top layer may be written to
+/// meanwhile. The snapshot is held while intervals are left to be read, which for most downloads is no time at all.
+struct SparseCursor {
+    reader: Reader,
+    overlay: Overlay,
+    at: u64,
+    end: u64,
 }
 
 impl Download {
@@ -87,6 +107,13 @@ impl Download {
                 let cursor = Cursor { content: content.id, after: None, wanted: range };
                 download.next.push_back(Next::Manifest(cursor));
             }
+            Shape::Sparse => {
+                let reader = view.reader().clone();
+                let layers = sparse::layers(&reader, content.id, None).await?.unwrap_or_default();
+                let overlay = Overlay::new(layers, range.clone(), false);
+                let cursor = SparseCursor { reader, overlay, at: range.start, end: range.end };
+                download.load_sparse(Box::new(cursor)).await?;
+            }
         }
         active.decide(content.id);
         download.active = Some(active);
@@ -115,6 +142,14 @@ impl Download {
         loop {
             match self.next.pop_front()? {
                 Next::Piece(piece, wanted) => return Some(self.read(piece, wanted).await),
+                Next::Bytes(bytes) => return Some(Ok(bytes)),
+                Next::Hole(length) => return Some(Ok(self.zeros(length))),
+                Next::Sparse(cursor) => {
+                    if let Err(fault) = self.load_sparse(cursor).await {
+                        self.next.clear();
+                        return Some(Err(fault));
+                    }
+                }
                 Next::Manifest(cursor) => {
                     if let Err(fault) = self.advance(cursor).await {
                         self.next.clear();
@@ -173,6 +208,42 @@ impl Download {
         })
     }
 
+    /// Some of a hole; the rest comes next.
+    fn zeros(&mut self, length: u64) -> Bytes {
+        let some = length.min(ZEROS.len() as u64);
+        if some < length {
+            self.next.push_front(Next::Hole(length - some));
+        }
+        Bytes::from_static(&ZEROS[..some as usize])
+    }
+
+    /// Loads the next intervals of a sparse content, behind what is there.
+    async fn load_sparse(&mut self, mut cursor: Box<SparseCursor>) -> Answer<()> {
+        for _ in 0..INTERVALS {
+            let Some(span) = cursor.overlay.next(&cursor.reader).await? else {
+                if cursor.at < cursor.end {
+                    self.next.push_back(Next::Hole(cursor.end - cursor.at));
+                }
+                return Ok(());
+            };
+            if span.start > cursor.at {
+                self.next.push_back(Next::Hole(span.start - cursor.at));
+            }
+            cursor.at = span.end;
+            self.next.push_back(match span.data {
+                Data::Zero => Next::Hole(span.length()),
+                Data::Inline(bytes) => Next::Bytes(bytes),
+                Data::Chunk { id, len, from } => {
+                    let end = u64::from(from) + span.length();
+                    Next::Piece(Piece::Chunk { id, len }, from..u32::try_from(end).map_err(|_| lost())?)
+                }
+                Data::Unread => return Err(lost()),
+            });
+        }
+        self.next.push_back(Next::Sparse(cursor));
+        Ok(())
+    }
+
     /// Loads the next segments of a manifest, in front of what comes behind it.
     async fn advance(&mut self, cursor: Cursor) -> Answer<()> {
         let reader = self.services.engine().reader().await?;
@@ -201,6 +272,8 @@ impl Download {
                             }));
                         }
                     }
+                    // No list names one.
+                    Shape::Sparse => return Err(lost()),
                 }
                 start = end;
             }

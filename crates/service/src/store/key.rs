@@ -12,6 +12,8 @@
 //! m content end number             segment of a manifest, by the offset of its end
 //! n content                        the parent of a manifest: the older one that it took blocks over from
 //! N parent content                 a manifest with this parent
+//! x layer end start kind           interval of a layer of a sparse content, by the offset of its end
+//! f chunk                          how many intervals share a chunk (absent: one)
 //! r content                        further holders of a shared content (absent: one holder)
 //! w content                        manifest being written        -> Intent; one of a dead server is an orphan
 //! e content                        stage whose blocks this manifest adopted, keys to be swept
@@ -77,19 +79,19 @@ fn join(parts: &[&[u8]]) -> Key {
     key.into()
 }
 
-pub fn service_properties(account: &str, service: u8) -> Key {
+pub(in crate::store) fn service_properties(account: &str, service: u8) -> Key {
     join(&[b"p", account.as_bytes(), &[0, service]])
 }
 
-pub fn container(account: &str, name: &str) -> Key {
+pub(in crate::store) fn container(account: &str, name: &str) -> Key {
     join(&[b"c", account.as_bytes(), &[0], name.as_bytes()])
 }
 
-pub fn containers(account: &str) -> Key {
+pub(in crate::store) fn containers(account: &str) -> Key {
     join(&[b"c", account.as_bytes(), &[0]])
 }
 
-pub fn blob(generation: Generation, name: &str) -> Key {
+pub(in crate::store) fn blob(generation: Generation, name: &str) -> Key {
     join(&[b"b", &generation.0, name.as_bytes()])
 }
 
@@ -98,7 +100,7 @@ pub fn blobs(generation: Generation) -> Key {
     join(&[b"b", &generation.0])
 }
 
-pub fn snapshot(generation: Generation, name: &str, ticks: u64) -> Key {
+pub(in crate::store) fn snapshot(generation: Generation, name: &str, ticks: u64) -> Key {
     join(&[b"s", &generation.0, name.as_bytes(), &[0], &ticks.to_be_bytes()])
 }
 
@@ -133,7 +135,7 @@ pub fn all_dead_snapshots() -> KeyRange {
     KeyRange::prefix(&b"S"[..])
 }
 
-pub fn staged(generation: Generation, name: &str) -> Key {
+pub(in crate::store) fn staged(generation: Generation, name: &str) -> Key {
     join(&[b"h", &generation.0, name.as_bytes()])
 }
 
@@ -180,6 +182,29 @@ pub fn children(parent: ContentId) -> KeyRange {
 /// The younger one of the two manifests that a key of [`children`] names.
 pub fn child_of(key: &[u8]) -> Option<ContentId> {
     content_from(key.get(17..)?)
+}
+
+pub fn interval(layer: ContentId, end: u64, start: u64, kind: u8) -> Key {
+    join(&[b"x", &layer.0.to_be_bytes(), &end.to_be_bytes(), &start.to_be_bytes(), &[kind]])
+}
+
+/// Every interval of a layer.
+pub fn intervals(layer: ContentId) -> KeyRange {
+    KeyRange::prefix(join(&[b"x", &layer.0.to_be_bytes()]))
+}
+
+/// Start, end and kind of the interval that a key names.
+pub fn interval_of(key: &[u8]) -> Option<(u64, u64, u8)> {
+    let (end, rest) = key.get(17..)?.split_first_chunk::<8>()?;
+    let (start, kind) = rest.split_first_chunk::<8>()?;
+    match kind {
+        [kind] => Some((u64::from_be_bytes(*start), u64::from_be_bytes(*end), *kind)),
+        _ => None,
+    }
+}
+
+pub fn fragments(chunk: u128) -> Key {
+    join(&[b"f", &chunk.to_be_bytes()])
 }
 
 pub fn adopted(content: ContentId) -> Key {
@@ -248,7 +273,7 @@ pub fn every_queue() -> KeyRange {
     KeyRange::prefix(&b"q"[..])
 }
 
-pub fn message(generation: Generation, id: u128) -> Key {
+pub(in crate::store) fn message(generation: Generation, id: u128) -> Key {
     join(&[b"k", &generation.0, &id.to_be_bytes()])
 }
 
@@ -256,7 +281,7 @@ pub fn messages(generation: Generation) -> KeyRange {
     KeyRange::prefix(join(&[b"k", &generation.0]))
 }
 
-pub fn visible(generation: Generation, visible: u64, receipt: u64, id: u128) -> Key {
+pub(in crate::store) fn visible(generation: Generation, visible: u64, receipt: u64, id: u128) -> Key {
     join(&[b"v", &generation.0, &visible.to_be_bytes(), &receipt.to_be_bytes(), &id.to_be_bytes()])
 }
 
@@ -289,7 +314,7 @@ pub fn generation_of(key: &[u8]) -> Option<Generation> {
 }
 
 /// Tables are looked up without regard to case.
-pub fn table(account: &str, name: &str) -> Key {
+pub(in crate::store) fn table(account: &str, name: &str) -> Key {
     join(&[b"t", account.as_bytes(), &[0], name.to_ascii_lowercase().as_bytes()])
 }
 
@@ -302,7 +327,7 @@ pub fn entities(generation: Generation) -> Key {
     join(&[b"y", &generation.0])
 }
 
-pub fn entity(generation: Generation, partition: &str, row: &str) -> Key {
+pub(in crate::store) fn entity(generation: Generation, partition: &str, row: &str) -> Key {
     let (partition, row) = (utf16_order::encode(partition), utf16_order::encode(row));
     join(&[b"y", &generation.0, &partition, &[0], &row])
 }

@@ -11,11 +11,11 @@ use lazuli_model::time::Timestamp;
 use super::unit::Changes;
 use crate::Services;
 use crate::fault::{Answer, Fault};
-use crate::key::{self, ContentId};
-use crate::record::Record;
-use crate::record::content::{Content, DeadContent, ListedBlock, Piece, Segment, Shape};
-use crate::record::server::Intent;
-use crate::upload::Uploaded;
+use crate::store::key::{self, ContentId};
+use crate::store::record::Record;
+use crate::store::record::content::{Content, DeadContent, ListedBlock, Piece, Segment, Shape};
+use crate::store::record::server::Intent;
+use crate::store::upload::Uploaded;
 
 /// Aim for a segment, well under the cap of a value.
 const SEGMENT_BYTES: usize = 48 * 1024;
@@ -86,7 +86,7 @@ impl ManifestBuilder {
 fn weight(block: &ListedBlock) -> usize {
     let pieces = match &block.content.shape {
         Shape::Pieces(pieces) => pieces.len(),
-        Shape::Empty | Shape::Manifest { .. } => 0,
+        Shape::Empty | Shape::Manifest { .. } | Shape::Sparse => 0,
     };
     40 + block.name.len() + pieces * 26
 }
@@ -204,7 +204,7 @@ pub(crate) async fn declare<T>(
     Ok(())
 }
 
-/// Hands what was written ahead to the sweeper, unless a commit points to it by now. It commits in any case: the first
+/// QueueCaches what was written ahead to the sweeper, unless a commit points to it by now. It commits in any case: the first
 /// commit that writes ahead may be under way, and one of the two then has to be judged again.
 pub(crate) async fn give_up(services: &Services, content: ContentId) -> Answer<()> {
     services

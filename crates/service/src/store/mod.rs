@@ -5,38 +5,53 @@ mod append;
 mod blob;
 mod block_list;
 mod blocks;
-pub(crate) mod by_name;
+mod by_name;
 mod container;
-pub(crate) mod content;
+mod content;
 pub mod download;
 mod found;
+#[doc(hidden)]
 pub mod key;
 mod list_blobs;
-pub(crate) mod manifest;
+mod manifest;
+mod members;
 mod new_content;
+mod pages;
 pub mod queue;
-pub(crate) mod readers;
+mod readers;
+#[doc(hidden)]
 pub mod record;
 mod service_properties;
+mod services;
+mod settings;
 mod snapshot;
+mod sparse;
 mod stage;
+mod stage_counts;
 pub mod table;
 mod unit;
 pub mod upkeep;
 pub mod upload;
+mod workers;
 
 pub use append::AppendedBlock;
-pub(crate) use blob::decode_blob;
+use blob::decode_blob;
 pub use blob::{BlobPlace, Bytes};
 pub use block_list::BlockListPlan;
 pub use blocks::CommittedBlocks;
 pub use container::ContainerPlace;
 pub use found::{Admitted, Found, Present, Resource};
+pub use members::Members;
 pub use new_content::NewContent;
+pub use record::blob::{BlobExtras, BlobRecord};
+pub use record::block::StagedRecord;
+pub use record::container::ContainerRecord;
+pub use record::existing::Existing;
+pub use services::Services;
 pub use stage::Stage;
 pub use unit::{Unit, View};
 
 /// The clock at the reader's snapshot.
-pub(crate) fn now(reader: &lazuli_engine::Reader) -> lazuli_model::Timestamp {
+fn now(reader: &lazuli_engine::Reader) -> lazuli_model::Timestamp {
     lazuli_model::Timestamp::from_unix_ticks(reader.stamp().now.0)
 }

@@ -5,10 +5,10 @@ use lazuli_model::time::Timestamp;
 use super::unit::{Changes as _, Unit};
 use crate::Services;
 use crate::fault::Answer;
-use crate::key::{self, ContentId};
-use crate::manifest::Manifest;
-use crate::record::content::{Content, PIECES_IN_BLOCK, PIECES_IN_RECORD};
-use crate::upload::Uploaded;
+use crate::store::key::{self, ContentId};
+use crate::store::manifest::Manifest;
+use crate::store::record::content::{Content, PIECES_IN_BLOCK, PIECES_IN_RECORD};
+use crate::store::upload::Uploaded;
 
 /// An upload and, if it is in more pieces than its record should name, their manifest.
 pub struct NewContent {

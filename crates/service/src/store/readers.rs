@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::key::ContentId;
+use crate::store::key::ContentId;
 
 /// A server whose last heartbeat was sent so long ago stops reading: soon the others may take it for dead.
 pub const FENCE: Duration = Duration::from_secs(20);

@@ -12,12 +12,12 @@ use super::found::{Admitted, Present};
 use super::unit::{Changes as _, Unit};
 use crate::blob::{DeleteSnapshots, Snapshotted, Stamped};
 use crate::fault::Answer;
-use crate::key;
-use crate::record::Record;
-use crate::record::blob::BlobRecord;
-use crate::record::content::Content;
-use crate::record::dead_snapshots::DeadSnapshots;
-use crate::record::existing::Existing;
+use crate::store::key;
+use crate::store::record::Record;
+use crate::store::record::blob::BlobRecord;
+use crate::store::record::content::{Content, Shape};
+use crate::store::record::dead_snapshots::DeadSnapshots;
+use crate::store::record::existing::Existing;
 
 /// Snapshots up to this size are deleted by the commit itself; the sweeper deletes the keys of more.
 const SNAPSHOTS_IN_COMMIT_BYTES: usize = 150_000;
@@ -60,6 +60,9 @@ impl Present<BlobRecord> {
         let stamped = Stamped { etag: copy.etag, last_modified: copy.last_modified };
         let reader = self.unit.reader().clone();
         content::share(&reader, &mut self.unit, &copy.content).await?;
+        if copy.content.shape == Shape::Sparse {
+            self.unit.layer_over_shared(&mut self.record).await?;
+        }
         self.unit.put(key::snapshot(self.place.generation, &self.place.name, id), copy.encode());
         self.snapshots += 1;
         self.put();

@@ -9,11 +9,11 @@ use super::new_content::NewContent;
 use super::unit::{Changes as _, Unit};
 use crate::Services;
 use crate::fault::Answer;
-use crate::key::{self, ContentId};
-use crate::record::Record;
-use crate::record::block::{BlockRecord, StagedRecord};
-use crate::record::content::DeadContent;
-use crate::record::existing::Existing;
+use crate::store::key::{self, ContentId};
+use crate::store::record::Record;
+use crate::store::record::block::{BlockRecord, StagedRecord};
+use crate::store::record::content::DeadContent;
+use crate::store::record::existing::Existing;
 
 /// A stage, as the memory of how many blocks it has knows it.
 pub struct Stage(pub(super) ContentId);

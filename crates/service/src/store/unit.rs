@@ -86,18 +86,18 @@ impl<M: Mode> Unit<M> {
         self.inner.context.version
     }
 
-    pub(crate) fn reader(&self) -> &Reader {
+    pub(in crate::store) fn reader(&self) -> &Reader {
         &self.inner.reader
     }
 
-    /// The same unit in the hands of an operation of another mode.
+    /// The same unit in the queue_caches of an operation of another mode.
     pub(super) fn in_mode<N: Mode>(self) -> Unit<N> {
         Unit { inner: self.inner, mode: PhantomData }
     }
 }
 
 /// What writes are made of. The room [`store`](super) alone has it.
-pub(crate) trait Changes {
+pub(in crate::store) trait Changes {
     fn put(&mut self, key: Key, value: Value);
     fn delete(&mut self, key: Key);
 }

@@ -11,8 +11,8 @@ use crate::Services;
 use crate::body::{Body, BodyError, too_large};
 use crate::budget::Share;
 use crate::fault::Answer;
-use crate::key::ContentId;
-use crate::record::content::{Content, INLINE_LIMIT, Piece, Shape};
+use crate::store::key::ContentId;
+use crate::store::record::content::{Content, INLINE_LIMIT, Piece, Shape};
 
 const CHUNK: usize = 4 * 1024 * 1024;
 /// What an upload may hold without asking the budget: a chunk of this size is written when memory is scarce.
@@ -49,6 +49,14 @@ impl Uploaded {
     pub fn content(&self, id: ContentId) -> Content {
         let shape = if self.pieces.is_empty() { Shape::Empty } else { Shape::Pieces(self.pieces.clone()) };
         Content { id, length: self.length, shape }
+    }
+
+    /// The chunks with their lengths, in order. None when the bytes are inline.
+    pub(super) fn chunk_lengths(&self) -> impl Iterator<Item = (u128, u32)> + '_ {
+        self.pieces.iter().filter_map(|piece| match *piece {
+            Piece::Chunk { id, len } => Some((id, len)),
+            Piece::Inline { .. } => None,
+        })
     }
 
     pub fn chunks(&self) -> impl Iterator<Item = ChunkId> + '_ {

@@ -17,7 +17,7 @@ use lazuli_model::time::Timestamp;
 use super::limits::{Scale, check_key, check_key_length};
 use crate::fault::Fault;
 use crate::pace::Pace;
-use crate::record::entity::{Properties, StoredEntity, encode_body, put_property};
+use crate::store::record::entity::{Properties, StoredEntity, encode_body, put_property};
 use crate::store::table::{NewBody, PrewrittenBody, to_write_ahead};
 use crate::store::{Admitted, Unit};
 use crate::{Context, Services};

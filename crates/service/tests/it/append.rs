@@ -15,10 +15,10 @@ use lazuli_service::Body;
 use lazuli_service::Fault;
 use lazuli_service::ServiceOptions;
 use lazuli_service::blob::{Appended, BlobProperties, BlobRecord, DeleteSnapshots};
-use lazuli_service::record::Record;
-use lazuli_service::record::content::Shape;
+use lazuli_service::store::record::Record;
+use lazuli_service::store::record::content::Shape;
+use lazuli_service::store::upload::upload;
 use lazuli_service::store::{Bytes, NewContent};
-use lazuli_service::upload::upload;
 use proptest::prelude::*;
 
 use crate::support::{Bench, at, drain};

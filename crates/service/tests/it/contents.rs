@@ -262,7 +262,7 @@ async fn stage_many(bench: &Bench) -> Vec<String> {
 
 async fn intents(bench: &Bench) -> usize {
     let reader = bench.services.engine().reader().await.unwrap();
-    let scan = Scan { keys_only: true, ..Scan::of(lazuli_service::key::intents()) };
+    let scan = Scan { keys_only: true, ..Scan::of(lazuli_service::store::key::intents()) };
     reader.scan(scan).await.unwrap().items.len()
 }
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 use lazuli_engine::{Plan, Scan};
 use lazuli_model::time::Timestamp;
 use lazuli_service::blob::{BlockSource, DeleteSnapshots, ListBlobs};
-use lazuli_service::key::{self, ContentId};
-use lazuli_service::record::Record;
-use lazuli_service::record::content::{Content, DeadContent, ListedBlock, Piece, Segment, Shape};
+use lazuli_service::store::key::{self, ContentId};
+use lazuli_service::store::record::Record;
+use lazuli_service::store::record::content::{Content, DeadContent, ListedBlock, Piece, Segment, Shape};
 use lazuli_service::{Fault, ServiceOptions};
 
 use crate::support::{Bench, drain};
@@ -240,7 +240,8 @@ async fn stages_and_lists_of_any_size_are_swept_in_bounded_commits() {
         Content { id: ContentId(1 + number * 10_000), length: count as u64, shape: Shape::Pieces(pieces) }
     };
     let (stage, list, child) = (ContentId(11), ContentId(12), ContentId(13));
-    let staged = |content| lazuli_service::record::block::BlockRecord { content, staged_at: Timestamp(0) };
+    let staged =
+        |content| lazuli_service::store::record::block::BlockRecord { content, staged_at: Timestamp(0) };
     for number in 0..60u128 {
         let block = &block(number, 1_500);
         let (id, staged) = (number.to_be_bytes(), &staged(block.clone()));

@@ -83,7 +83,7 @@ async fn pieces_stay_few_when_memory_is_scarce() {
     let most = whole.len() / (4 * MIB) + 512;
     assert!(uploaded.pieces.len() <= most, "{} pieces of at most {most}", uploaded.pieces.len());
     assert_eq!(
-        uploaded.pieces.iter().map(lazuli_service::record::content::Piece::size).sum::<u64>(),
+        uploaded.pieces.iter().map(lazuli_service::store::record::content::Piece::size).sum::<u64>(),
         uploaded.length
     );
     assert_eq!(uploaded.crc64, lazuli_service::crc64(&whole));

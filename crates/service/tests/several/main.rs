@@ -11,6 +11,8 @@ mod append;
 mod contents;
 mod members;
 mod on_one;
+#[path = "../it/pages.rs"]
+mod pages;
 #[path = "../it/plan_sizes.rs"]
 mod plan_sizes;
 #[path = "../it/queue/mod.rs"]

@@ -8,9 +8,9 @@ use lazuli_engine::host::{Clock, ManualClock};
 use lazuli_engine::{Engine, Host, KeyRange, Plan, Scan};
 use lazuli_model::version::ApiVersion;
 use lazuli_service::blob::BlockSource;
-use lazuli_service::key::{self, ContentId, Incarnation};
-use lazuli_service::record::Record;
-use lazuli_service::record::server::{Intent, JobRow};
+use lazuli_service::store::key::{self, ContentId, Incarnation};
+use lazuli_service::store::record::Record;
+use lazuli_service::store::record::server::{Intent, JobRow};
 use lazuli_service::{Context, Fault, Members, ServiceOptions, Services, upkeep};
 
 use crate::support::{Bench, drain};
@@ -137,7 +137,7 @@ async fn a_server_taken_for_dead_reads_nothing_from_before() {
     let (engine, clock) = engine();
     let (sleeping, awake) = (server(&engine).await, server(&engine).await);
     let context = Context { account: "acct".into(), version: ApiVersion::NEWEST };
-    let bench = Bench::of(vec![sleeping.clone()], context);
+    let bench = Bench::of(engine.clone(), vec![sleeping.clone()], context);
     bench.create_container("c").await;
     bench.put("b", &vec![1; 3 << 20]).await.unwrap();
     bench.put("kept", &vec![1; 3 << 20]).await.unwrap();
@@ -164,7 +164,7 @@ async fn a_list_of_a_server_taken_for_dead_is_not_published() {
     let (engine, clock) = engine();
     let (sleeping, awake) = (server(&engine).await, server(&engine).await);
     let context = Context { account: "acct".into(), version: ApiVersion::NEWEST };
-    let bench = Bench::of(vec![sleeping.clone()], context);
+    let bench = Bench::of(engine.clone(), vec![sleeping.clone()], context);
     bench.create_container("c").await;
     let ids: Vec<String> = (0..12_000).map(|number| format!("{number:064}")).collect();
     for id in &ids {

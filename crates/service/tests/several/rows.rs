@@ -7,7 +7,8 @@ use lazuli_engine::{Engine, Host, Scan};
 use lazuli_model::admission::Preconditions;
 use lazuli_service::blob::{BlobProperties, BlockSource, PutBlockList};
 use lazuli_service::queue::{GetMessages, GetQueueMetadata, PeekMessages, PutMessage};
-use lazuli_service::{ServiceOptions, Services, key, upkeep};
+use lazuli_service::store::key;
+use lazuli_service::{ServiceOptions, Services, upkeep};
 
 use crate::queue::Bench as Queue;
 use crate::support::{Bench, at, drain};
@@ -35,7 +36,7 @@ async fn what_another_server_is_writing_is_left_alone() {
         let mut done = None;
         for _ in 0..1_000 {
             done = (&mut work).now_or_never();
-            let reader = first.engine().reader().await.unwrap();
+            let reader = bench.services.engine().reader().await.unwrap();
             if done.is_some() || !reader.scan(Scan::of(key::intents())).await.unwrap().items.is_empty() {
                 break;
             }
@@ -66,7 +67,7 @@ async fn a_download_outlives_the_sweep_of_another_server() {
         bench.sweep().await;
         assert!(drain(open).await.unwrap() == body);
         bench.sweep().await;
-        assert_eq!(server.engine().extents().stats().live_bytes, 0, "and is given back after it");
+        assert_eq!(bench.services.engine().extents().stats().live_bytes, 0, "and is given back after it");
     }
 }
 
@@ -110,7 +111,7 @@ async fn a_message_that_another_server_put_is_not_passed_for_ever() {
     put("other").execute(second, &bench.context).await.unwrap();
     let wait = async {
         loop {
-            first.engine().advance_clock(Duration::from_millis(1));
+            bench.services.engine().advance_clock(Duration::from_millis(1));
             put("own").execute(first, &bench.context).await.unwrap();
             if get(first).await == "other" {
                 return;

@@ -96,7 +96,7 @@ impl World {
             server.join().await.unwrap();
         }
         let context = Context { account: "acct".into(), version: ApiVersion::NEWEST };
-        let bench = Bench::of(servers.clone(), context);
+        let bench = Bench::of(engine.clone(), servers.clone(), context);
         bench.create_container("c").await;
         let (sweeps, bodies) = ((0..SERVERS).map(|_| None).collect(), vec![Bytes::new(); BLOBS]);
         let mut world = Self {
@@ -209,7 +209,7 @@ impl World {
             panic!("the sweeper finds no end");
         };
         tokio::select! { () = sweeping => {}, () = beating => {} }
-        let live = self.servers[0].engine().extents().stats().live_bytes;
+        let live = self.servers[0].engine_stats().1.live_bytes;
         assert_eq!(live, (BLOBS * LENGTH) as u64, "what nothing reads is given back");
     }
 }

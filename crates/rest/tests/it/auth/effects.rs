@@ -17,6 +17,7 @@ use super::world::{World, blob, owner, send};
 const OF_SNAPSHOTS: &[Op] = &[
     Op::GetBlobTags,
     Op::GetBlob,
+    Op::GetPageRanges,
     Op::GetBlobProperties,
     Op::GetBlobMetadata,
     Op::DeleteBlob,

@@ -83,7 +83,7 @@ fn table() -> Vec<(&'static Row, Rule)> {
     let known: Vec<&str> = rules.iter().map(|rule| rule.op).collect();
     let missing: Vec<&str> =
         Op::ALL.iter().map(|op| op.name()).filter(|name| !known.contains(name)).collect();
-    assert!(missing.is_empty(), "operations without a line in rules.rs: {missing:?}");
+    assert!(missing.is_empty(), "operations without a line in spec/access.txt: {missing:?}");
     rules
         .into_iter()
         .map(|rule| {

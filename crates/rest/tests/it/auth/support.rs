@@ -1,8 +1,5 @@
-//! Requests and signatures, written a second time and plainly: the strings here follow the published forms and
-//! share no code with the crate except HMAC itself.
+//! Requests, and signatures that share no code with this crate: they are those of `lazuli-testing`.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use lazuli_model::error::Failure;
 use lazuli_model::operation::{Method, Service};
@@ -13,17 +10,20 @@ use lazuli_rest::auth::{Account, Accounts, Auth, Credential, Key, OAuth};
 use lazuli_rest::head::Head;
 use lazuli_rest::query::Query;
 use lazuli_rest::target::Target;
+use lazuli_testing::sas::WithQuery;
+use lazuli_testing::{Form, Scheme, Signable};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use uuid::Uuid;
 
-pub const ACCOUNT: &str = "devstoreaccount1";
+pub use lazuli_testing::ACCOUNT;
+pub use lazuli_testing::sas::{BLOB_SAS, BLOB_SAS_2015, BLOB_SAS_2018, QUEUE_SAS, TABLE_SAS, Token, VERSION};
+
 /// A second key of the same account.
 pub const SECOND_KEY: &str = "c2Vjb25kIGtleSBvZiB0aGUgZGV2ZWxvcG1lbnQgYWNjb3VudA==";
 pub const OTHER_ACCOUNT: &str = "other";
 pub const OTHER_KEY: &str = "YW5vdGhlciBhY2NvdW50J3Mga2V5LCAzMiBieXRlcyBsb25n";
 pub const SECRET: [u8; 32] = [7; 32];
 pub const NOW: &str = "2026-11-01T12:00:00Z";
-pub const VERSION: &str = "2026-10-06";
 
 pub fn now() -> Timestamp {
     Timestamp::parse_iso(NOW).unwrap()
@@ -42,7 +42,7 @@ pub fn auth() -> Auth {
 }
 
 pub fn mac(key: &str, string: &str) -> String {
-    BASE64_STANDARD.encode(Key::from_base64(key).unwrap().sign(string.as_bytes()))
+    lazuli_testing::Key::new(key).sign(string)
 }
 
 /// A request over https, in path style unless a host is set.
@@ -94,13 +94,6 @@ impl Request {
         self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }
 
-    pub fn queries(mut self, pairs: &[(&str, String)]) -> Self {
-        for (name, value) in pairs {
-            self = self.query(name, value);
-        }
-        self
-    }
-
     pub fn raw_query(&self) -> String {
         let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let pairs: Vec<String> =
@@ -143,47 +136,16 @@ impl Request {
     }
 
     pub fn string_to_sign(&self, scheme: &str, account: &str) -> String {
-        let method = self.method.as_str();
-        let (md5, kind, date) =
-            (self.value("content-md5"), self.value("content-type"), self.value("x-ms-date"));
-        let comp = self.query.iter().find(|(name, _)| name == "comp");
-        let comp = comp.map_or(String::new(), |(_, value)| format!("?comp={value}"));
-        let path = format!("/{account}{}", self.path);
-        let mut own: Vec<String> = self
-            .headers
-            .iter()
-            .filter(|(name, _)| name.starts_with("x-ms-"))
-            .map(|(name, value)| format!("{name}:{value}\n"))
-            .collect();
-        own.sort();
-        let own = own.concat();
-        match (scheme, self.service) {
-            ("SharedKey", Service::Table) => format!("{method}\n{md5}\n{kind}\n{date}\n{path}{comp}"),
-            ("SharedKeyLite", Service::Table) => format!("{date}\n{path}{comp}"),
-            ("SharedKeyLite", _) => format!("{method}\n{md5}\n{kind}\n\n{own}{path}{comp}"),
-            _ => {
-                let length = Some(self.value("content-length")).filter(|length| *length != "0").unwrap_or("");
-                let standard: Vec<&str> = [
-                    method,
-                    self.value("content-encoding"),
-                    self.value("content-language"),
-                    length,
-                    md5,
-                    kind,
-                    "",
-                    self.value("if-modified-since"),
-                    self.value("if-match"),
-                    self.value("if-none-match"),
-                    self.value("if-unmodified-since"),
-                    self.value("range"),
-                ]
-                .into();
-                let mut query = self.query.clone();
-                query.sort();
-                let query: String = query.iter().map(|(name, value)| format!("\n{name}:{value}")).collect();
-                format!("{}\n{own}{path}{query}", standard.join("\n"))
-            }
-        }
+        let scheme = match scheme {
+            "SharedKey" => Scheme::SharedKey,
+            "SharedKeyLite" => Scheme::SharedKeyLite,
+            other => panic!("no scheme {other}"),
+        };
+        let form = if self.service == Service::Table { Form::Table } else { Form::BlobQueueFile };
+        let (query, headers) = (borrowed(&self.query), borrowed(&self.headers));
+        let signable =
+            Signable { method: self.method.as_str(), path: &self.path, query: &query, headers: &headers };
+        lazuli_testing::string_to_sign(scheme, form, account, &signable)
     }
 
     pub fn authenticate(&self) -> Result<Credential, Failure> {
@@ -191,84 +153,15 @@ impl Request {
     }
 }
 
-/// The fields of a token, signed at the end. Later settings replace earlier ones.
-#[derive(Clone, Debug)]
-pub struct Token {
-    pub fields: Vec<(&'static str, String)>,
-}
-
-impl Token {
-    pub fn account(services: &str, types: &str, permissions: &str) -> Self {
-        Self { fields: Vec::new() }
-            .with("sv", VERSION)
-            .with("ss", services)
-            .with("srt", types)
-            .with("sp", permissions)
-            .with("se", "2030-01-01T00:00:00Z")
-    }
-
-    pub fn service(permissions: &str) -> Self {
-        Self { fields: Vec::new() }
-            .with("sv", VERSION)
-            .with("sp", permissions)
-            .with("se", "2030-01-01T00:00:00Z")
-    }
-
-    pub fn with(mut self, name: &'static str, value: &str) -> Self {
-        self.fields.retain(|(known, _)| *known != name);
-        self.fields.push((name, value.to_owned()));
-        self
-    }
-
-    pub fn without(mut self, name: &str) -> Self {
-        self.fields.retain(|(known, _)| *known != name);
-        self
-    }
-
-    pub fn get(&self, name: &str) -> &str {
-        self.fields.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value)
-    }
-
-    fn list(&self, names: &str, resource: &str) -> String {
-        let fields: Vec<&str> = names
-            .split_whitespace()
-            .map(|name| match name {
-                "account" => ACCOUNT,
-                "resource" => resource,
-                "empty" => "",
-                name => self.get(name),
-            })
-            .collect();
-        fields.join("\n")
-    }
-
-    /// Account SAS of versions from 2020-12-06.
-    pub fn sign_account(self, key: &str) -> Self {
-        let string = self.list("account sp ss srt st se sip spr sv ses empty", "");
-        self.signed(key, &string)
-    }
-
-    /// Service SAS by the names of its fields; `resource` stands for the canonical resource.
-    pub fn sign_service(self, names: &str, resource: &str, key: &str) -> Self {
-        let string = self.list(names, resource);
-        self.signed(key, &string)
-    }
-
-    pub fn signed(self, key: &str, string: &str) -> Self {
-        let signature = mac(key, string);
-        self.with("sig", &signature)
-    }
-
-    pub fn on(&self, request: Request) -> Request {
-        request.queries(&self.fields)
+impl WithQuery for Request {
+    fn query(self, name: &str, value: &str) -> Self {
+        Request::query(self, name, value)
     }
 }
 
-pub const BLOB_SAS: &str = "sp st se resource si sip spr sv sr snapshot ses rscc rscd rsce rscl rsct";
-pub const BLOB_SAS_2018: &str = "sp st se resource si sip spr sv sr snapshot rscc rscd rsce rscl rsct";
-pub const BLOB_SAS_2015: &str = "sp st se resource si sip spr sv rscc rscd rsce rscl rsct";
-pub const QUEUE_SAS: &str = "sp st se resource si sip spr sv";
-pub const TABLE_SAS: &str = "sp st se resource si sip spr sv spk srk epk erk";
+fn borrowed(pairs: &[(String, String)]) -> Vec<(&str, &str)> {
+    pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
 
 pub fn code(result: Result<impl std::fmt::Debug, Failure>) -> String {
     match result {

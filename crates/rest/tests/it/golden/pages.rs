@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use lazuli_testing::xml;
+
 use super::client::{Client, Request};
 
 async fn all_pages(client: &Client, query: &str, element: &str) -> (Vec<String>, usize) {
@@ -15,17 +17,12 @@ async fn all_pages(client: &Client, query: &str, element: &str) -> (Vec<String>,
         let open = format!("<{element}>");
         let entries = text.split(&open).skip(1);
         found.extend(entries.map(|entry| {
-            let name = entry.split("<Name>").nth(1).and_then(|rest| rest.split("</Name>").next()).unwrap();
-            let snapshot = entry.split("<Snapshot>").nth(1).and_then(|rest| rest.split('<').next());
-            format!("{name}@{}", snapshot.unwrap_or_default())
+            let name = xml::element(entry, "Name");
+            assert!(!name.is_empty(), "{entry}");
+            format!("{name}@{}", xml::element(entry, "Snapshot"))
         }));
         pages += 1;
-        marker = text
-            .split("<NextMarker>")
-            .nth(1)
-            .and_then(|rest| rest.split("</NextMarker>").next())
-            .unwrap_or_default()
-            .to_owned();
+        marker = xml::element(&text, "NextMarker").to_owned();
         if marker.is_empty() {
             return (found, pages);
         }

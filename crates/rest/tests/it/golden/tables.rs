@@ -166,6 +166,19 @@ async fn turns(client: &Client, text: &str) -> (u16, usize) {
     (answer.status, turns)
 }
 
+/// Whether an answer ever gives way. A thread aside may be done before it is waited for, so it is asked some times.
+async fn gives_way(client: &Client, text: &str) -> (u16, bool) {
+    let mut last = (0, false);
+    for _ in 0..20 {
+        let (status, given) = turns(client, text).await;
+        last = (status, given > 0);
+        if last.1 {
+            break;
+        }
+    }
+    last
+}
+
 /// A large document is not read on the lane.
 #[tokio::test]
 async fn a_large_document_is_read_elsewhere() {
@@ -175,13 +188,11 @@ async fn a_large_document_is_read_elsewhere() {
         let document =
             format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"v\":[\"{}\"]}}", "x".repeat(length));
         let insert = format!("POST /Many\n{HOST}\ncontent-type: application/json\n\n{document}");
-        let (status, given) = turns(&client, &insert).await;
-        assert_eq!((status, given > 0), (400, elsewhere), "{length}");
+        assert_eq!(gives_way(&client, &insert).await, (400, elsewhere), "{length}");
         let part = format!("--c\nContent-Type: application/http\n\nPOST /Many HTTP/1.1\n\n{document}\n--c--");
         let batch = format!("--b\nContent-Type: multipart/mixed; boundary=c\n\n{part}\n--b--");
         let batch = format!("POST /$batch\n{HOST}\ncontent-type: multipart/mixed; boundary=b\n\n{batch}");
-        let (status, given) = turns(&client, &batch).await;
-        assert_eq!((status, given > 0), (202, elsewhere), "{length}");
+        assert_eq!(gives_way(&client, &batch).await, (202, elsewhere), "{length}");
     }
 }
 

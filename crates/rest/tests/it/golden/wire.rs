@@ -6,16 +6,15 @@ use std::time::Duration;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use lazuli_model::operation::Service;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use lazuli_testing::Answer;
+use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::client::{Client, Request};
 
 struct Connection {
     client: Arc<Client>,
-    stream: TcpStream,
-    /// Read and not yet looked at.
-    pending: Vec<u8>,
+    wire: lazuli_testing::Connection<TcpStream>,
 }
 
 impl Connection {
@@ -38,7 +37,8 @@ impl Connection {
                 .serve_connection(TokioIo::new(stream), service)
                 .await;
         });
-        Self { client, stream: TcpStream::connect(address).await.unwrap(), pending: Vec::new() }
+        let stream = lazuli_testing::connect(address).await.unwrap();
+        Self { client, wire: lazuli_testing::Connection::new(stream) }
     }
 
     /// The head of a request as bytes; its body is up to the test.
@@ -51,89 +51,59 @@ impl Connection {
     }
 
     async fn write(&mut self, bytes: &[u8]) {
-        self.stream.write_all(bytes).await.unwrap();
+        self.wire.stream.write_all(bytes).await.unwrap();
     }
 
-    /// The next head that the server sends.
-    async fn read_head(&mut self) -> String {
-        loop {
-            if let Some(at) = self.pending.windows(4).position(|window| window == b"\r\n\r\n") {
-                let rest = self.pending.split_off(at + 4);
-                let head = std::mem::replace(&mut self.pending, rest);
-                return String::from_utf8(head).unwrap();
-            }
-            self.more().await;
-        }
+    /// What the server says next, when a request of this method was sent.
+    async fn next(&mut self, method: &str) -> Answer {
+        let next = tokio::time::timeout(Duration::from_secs(5), self.wire.next(method));
+        next.await.expect("the server is silent").unwrap()
     }
 
-    async fn more(&mut self) {
-        let mut buffer = [0; 4096];
-        let read = tokio::time::timeout(Duration::from_secs(5), self.stream.read(&mut buffer));
-        let length = read.await.expect("the server is silent").unwrap();
-        assert!(length > 0, "the server closed the connection");
-        self.pending.extend_from_slice(&buffer[..length]);
-    }
-
-    async fn exchange(&mut self, text: &str) -> String {
+    async fn exchange(&mut self, text: &str) -> Answer {
         let head = self.head(text);
         self.write(head.as_bytes()).await;
-        self.read_head().await
+        self.next(text.split(' ').next().unwrap()).await
     }
-
-    async fn skip_body(&mut self, head: &str) {
-        let length = header(head, "content-length").map_or(0, |text| text.parse().unwrap());
-        while self.pending.len() < length {
-            self.more().await;
-        }
-        self.pending.drain(..length);
-    }
-}
-
-fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
-    head.lines().find_map(|line| {
-        let (own, value) = line.split_once(':')?;
-        own.eq_ignore_ascii_case(name).then(|| value.trim())
-    })
 }
 
 #[tokio::test]
 async fn answers_keep_the_connection_and_say_their_length() {
     let mut connection = Connection::open().await;
     let created = connection.exchange("PUT /devstoreaccount1/con1?restype=container").await;
-    assert!(created.starts_with("HTTP/1.1 201 "), "{created}");
-    assert_eq!(header(&created, "content-length"), Some("0"));
+    assert!(created.line.starts_with("HTTP/1.1 201 "), "{created:?}");
+    assert_eq!(created.header("content-length"), Some("0"));
 
     // A refusal's status line carries its message, and its body follows.
     let refused = connection.exchange("PUT /devstoreaccount1/con1?restype=container").await;
-    assert!(refused.starts_with("HTTP/1.1 409 The specified container already exists.\r\n"), "{refused}");
-    connection.skip_body(&refused).await;
+    assert_eq!(refused.line, "HTTP/1.1 409 The specified container already exists.");
+    assert!(refused.text().contains("<Code>ContainerAlreadyExists</Code>"), "{refused:?}");
 
     // A refused HEAD announces no length: a client would wait for the bytes.
     let missing = connection.exchange("HEAD /devstoreaccount1/con2?restype=container").await;
-    assert!(missing.starts_with("HTTP/1.1 404 "), "{missing}");
-    assert_eq!(header(&missing, "content-length"), None);
-    assert_eq!(header(&missing, "x-ms-error-code"), Some("ContainerNotFound"));
+    assert!(missing.line.starts_with("HTTP/1.1 404 "), "{missing:?}");
+    assert_eq!(missing.header("content-length"), None);
+    assert_eq!(missing.header("x-ms-error-code"), Some("ContainerNotFound"));
 
     let put = connection.head("PUT /devstoreaccount1/con1/b\nx-ms-blob-type: BlockBlob\ncontent-length: 5");
     connection.write(put.as_bytes()).await;
     connection.write(b"hello").await;
-    let put = connection.read_head().await;
-    assert!(put.starts_with("HTTP/1.1 201 "), "{put}");
+    let put = connection.next("PUT").await;
+    assert!(put.line.starts_with("HTTP/1.1 201 "), "{put:?}");
 
     let found = connection.exchange("HEAD /devstoreaccount1/con1/b").await;
-    assert!(found.starts_with("HTTP/1.1 200 "), "{found}");
-    assert_eq!(header(&found, "content-length"), Some("5"));
+    assert!(found.line.starts_with("HTTP/1.1 200 "), "{found:?}");
+    assert_eq!(found.header("content-length"), Some("5"));
 
-    let etag = header(&found, "etag").unwrap();
+    let etag = found.header("etag").unwrap();
     let unchanged =
         connection.exchange(&format!("GET /devstoreaccount1/con1/b\nif-none-match: {etag}")).await;
-    assert!(unchanged.starts_with("HTTP/1.1 304 The condition"), "{unchanged}");
-    assert_eq!(header(&unchanged, "etag"), None);
+    assert!(unchanged.line.starts_with("HTTP/1.1 304 The condition"), "{unchanged:?}");
+    assert_eq!(unchanged.header("etag"), None);
 
     let list = connection.exchange("GET /devstoreaccount1/con1?restype=container&comp=list").await;
-    assert!(list.starts_with("HTTP/1.1 200 "), "{list}");
-    connection.skip_body(&list).await;
-    assert!(connection.pending.is_empty());
+    assert!(list.line.starts_with("HTTP/1.1 200 "), "{list:?}");
+    assert!(connection.wire.is_empty());
 }
 
 /// Clients that send everything before they read must see the refusal, not a reset, and can go on.
@@ -147,11 +117,10 @@ async fn a_body_that_is_refused_unread_does_not_break_the_connection() {
     for _ in 0..length / 65536 {
         connection.write(&[b'x'; 65536]).await;
     }
-    let refused = connection.read_head().await;
-    assert!(refused.starts_with("HTTP/1.1 404 "), "{refused}");
-    connection.skip_body(&refused).await;
+    let refused = connection.next("PUT").await;
+    assert!(refused.line.starts_with("HTTP/1.1 404 "), "{refused:?}");
     let next = connection.exchange("PUT /devstoreaccount1/next?restype=container").await;
-    assert!(next.starts_with("HTTP/1.1 201 "), "{next}");
+    assert!(next.line.starts_with("HTTP/1.1 201 "), "{next:?}");
 }
 
 #[tokio::test]
@@ -160,17 +129,17 @@ async fn a_sender_that_waits_is_told_to_go_on_only_when_the_body_is_wanted() {
     let refused = connection
         .exchange("PUT /devstoreaccount1/none/b\nx-ms-blob-type: BlockBlob\ncontent-length: 5\nexpect: 100-continue")
         .await;
-    assert!(refused.starts_with("HTTP/1.1 404 "), "{refused}");
+    assert!(refused.line.starts_with("HTTP/1.1 404 "), "{refused:?}");
 
     let mut connection = Connection::open().await;
     connection.exchange("PUT /devstoreaccount1/con1?restype=container").await;
     let go_on = connection
         .exchange("PUT /devstoreaccount1/con1/b\nx-ms-blob-type: BlockBlob\ncontent-length: 5\nexpect: 100-continue")
         .await;
-    assert!(go_on.starts_with("HTTP/1.1 100 "), "{go_on}");
+    assert!(go_on.line.starts_with("HTTP/1.1 100 "), "{go_on:?}");
     connection.write(b"hello").await;
-    let stored = connection.read_head().await;
-    assert!(stored.starts_with("HTTP/1.1 201 "), "{stored}");
+    let stored = connection.next("PUT").await;
+    assert!(stored.line.starts_with("HTTP/1.1 201 "), "{stored:?}");
 }
 
 #[tokio::test]
@@ -186,9 +155,9 @@ async fn a_body_must_say_how_long_it_is() {
         request.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let text = format!("PUT {} HTTP/1.1\r\n{headers}\r\n5\r\nhello\r\n0\r\n\r\n", request.uri);
     connection.write(text.as_bytes()).await;
-    let refused = connection.read_head().await;
-    assert!(refused.starts_with("HTTP/1.1 411 "), "{refused}");
-    assert_eq!(header(&refused, "x-ms-error-code"), Some("MissingContentLengthHeader"));
+    let refused = connection.next("PUT").await;
+    assert!(refused.line.starts_with("HTTP/1.1 411 "), "{refused:?}");
+    assert_eq!(refused.header("x-ms-error-code"), Some("MissingContentLengthHeader"));
 }
 
 /// The Table service sends the phrase that belongs to the status (recorded, 25 of 25), whatever it speaks of.
@@ -204,8 +173,7 @@ async fn refusals_of_tables_carry_the_standard_phrase() {
         ("GET /Tables?$orderby=x", "501 Not Implemented"),
     ] {
         let refused = connection.exchange(&format!("{line}\n{host}")).await;
-        assert!(refused.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{line}: {refused}");
-        connection.skip_body(&refused).await;
+        assert_eq!(refused.line, format!("HTTP/1.1 {status}"), "{line}");
     }
 }
 
@@ -218,8 +186,9 @@ async fn metadata_names_keep_their_case() {
             "PUT /devstoreaccount1/con1?restype=container\nX-Ms-Meta-Capital: letter\nx-ms-meta-UPPER: case",
         )
         .await;
-    assert!(created.starts_with("HTTP/1.1 201 "), "{created}");
+    assert!(created.line.starts_with("HTTP/1.1 201 "), "{created:?}");
     let found = connection.exchange("HEAD /devstoreaccount1/con1?restype=container").await;
-    assert!(found.contains("\r\nx-ms-meta-Capital: letter\r\n"), "{found}");
-    assert!(found.contains("\r\nx-ms-meta-UPPER: case\r\n"), "{found}");
+    for (name, value) in [("x-ms-meta-Capital", "letter"), ("x-ms-meta-UPPER", "case")] {
+        assert!(found.headers.contains(&(name.to_owned(), value.to_owned())), "{found:?}");
+    }
 }

@@ -7,10 +7,10 @@ use lazuli_model::time::Timestamp;
 use uuid::Uuid;
 
 use crate::fault::Answer;
-use crate::key::{self, ContentId, Generation};
-use crate::queue::hand::{NEVER, slot_key};
-use crate::record::Record;
-use crate::record::queue::{MessageFields, MessageRecord, Slot, Text};
+use crate::store::key::{self, ContentId, Generation};
+use crate::store::queue::queue_cache::{NEVER, slot_key};
+use crate::store::record::Record;
+use crate::store::record::queue::{MessageFields, MessageRecord, Slot, Text};
 use crate::store::unit::Changes;
 
 /// Longer texts are not copied with every Get.

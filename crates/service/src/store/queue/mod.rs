@@ -1,6 +1,16 @@
 //! Queues and messages: found, made, taken, changed, ended.
 
-pub(crate) mod message;
+mod count;
+pub(super) mod expiry;
+mod head_cache;
+mod message;
+mod queue_cache;
+
+pub use expiry::delete_all as delete_expired;
+pub(super) use head_cache::Share;
+pub(crate) use queue_cache::{QueueCache, QueueCaches};
+
+pub use super::record::queue::{MessageRecord, QueueRecord, Slot};
 
 use lazuli_engine::Value;
 use lazuli_model::admission::queue::{PopReceipt, admit_message};
@@ -16,7 +26,7 @@ use super::by_name::ByName;
 use super::found::{Admitted, Found, Present, Resource};
 use super::key::{self, Generation};
 use super::record::Record;
-use super::record::queue::{MessageFields, MessageRecord, QueueRecord, Slot};
+use super::record::queue::MessageFields;
 use super::unit::{Changes as _, Unit, View};
 use crate::fault::Answer;
 use crate::queue::ListQueues;

@@ -93,7 +93,7 @@ impl BlobRecord {
     pub fn committed_blocks(&self) -> u32 {
         match self.content.shape {
             Shape::Manifest { blocks, .. } => blocks,
-            Shape::Empty | Shape::Pieces(_) => 0,
+            Shape::Empty | Shape::Pieces(_) | Shape::Sparse => 0,
         }
     }
 

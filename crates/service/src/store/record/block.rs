@@ -5,7 +5,7 @@ use lazuli_model::time::Timestamp;
 
 use super::content::Content;
 use super::{Record, stored};
-use crate::key::ContentId;
+use crate::store::key::ContentId;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockRecord {

@@ -9,7 +9,7 @@ use lazuli_model::time::Timestamp;
 
 use super::{Record, stored};
 use crate::blob::Stamped;
-use crate::key::Generation;
+use crate::store::key::Generation;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContainerRecord {

@@ -7,7 +7,7 @@
 use lazuli_engine::ChunkId;
 
 use super::{Record, stored};
-use crate::key::ContentId;
+use crate::store::key::ContentId;
 
 /// Bodies up to this size live in a key; larger ones in chunks.
 pub const INLINE_LIMIT: usize = 16 * 1024;
@@ -55,6 +55,8 @@ pub enum Shape {
         blocks: u32,
         named: bool,
     },
+    /// Layers of intervals under `x`, the content's own on top; what none covers is a hole.
+    Sparse,
 }
 
 impl Content {
@@ -95,11 +97,29 @@ pub enum DeadContent {
     /// A manifest that may have one holder left. If that is a manifest with this one as its parent, what the younger
     /// one does not list is given back, and the younger one takes its place.
     Absorb,
+    /// A layer that nothing holds: all intervals and the chunks that belong to them; the parent loses a holder.
+    Layer,
+    /// The same as `Absorb` of a layer.
+    AbsorbLayer,
+    /// Bytes that were written over, in layers through which downloads may have seen them.
+    Replaced {
+        seen: Vec<ContentId>,
+        pieces: Vec<Piece>,
+    },
 }
 
 impl Record for DeadContent {
     const NAME: &'static str = "dead content";
     type Newest = stored::content::DeadContentV1;
+}
+
+/// How many intervals share a chunk that was cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fragments(pub u32);
+
+impl Record for Fragments {
+    const NAME: &'static str = "fragments of a chunk";
+    type Newest = stored::content::FragmentsV1;
 }
 
 /// How many holders a shared content has beside the first.

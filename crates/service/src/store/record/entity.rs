@@ -17,7 +17,7 @@ use lazuli_model::time::Timestamp;
 use uuid::Uuid;
 
 use super::corrupt;
-use crate::key::ContentId;
+use crate::store::key::ContentId;
 
 const SHAPE: u8 = 1;
 const NAME: &str = "entity";

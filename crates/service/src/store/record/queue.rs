@@ -7,7 +7,7 @@ use lazuli_model::time::Timestamp;
 use uuid::Uuid;
 
 use super::{Record, stored};
-use crate::key::{ContentId, Generation};
+use crate::store::key::{ContentId, Generation};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueRecord {

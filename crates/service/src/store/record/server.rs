@@ -1,7 +1,7 @@
 //! What the servers over one engine tell each other: who is alive, what each still reads, who does which job.
 
 use super::{Record, stored};
-use crate::key::{ContentId, Incarnation};
+use crate::store::key::{ContentId, Incarnation};
 
 /// A server that is alive, as of its last heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Record for ServerRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobRow {
     pub owner: Incarnation,
-    /// Grows whenever the job changes hands. A check of every commit of the job.
+    /// Grows whenever the job changes queue_caches. A check of every commit of the job.
     pub epoch: u64,
     /// When another server may take it, by the clock of [`ServerRow::beat`].
     pub until: u64,

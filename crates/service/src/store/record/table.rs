@@ -4,7 +4,7 @@ use lazuli_model::access::AccessPolicy;
 use lazuli_model::time::Timestamp;
 
 use super::{Record, stored};
-use crate::key::Generation;
+use crate::store::key::Generation;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableRecord {

@@ -9,9 +9,9 @@ use lazuli_model::time::Timestamp;
 use super::row_filter::RowFilter;
 use super::{entity_body, utf16_order};
 use crate::fault::Answer;
-use crate::key;
-use crate::record::corrupt;
-use crate::record::entity::{Properties, StoredBody, StoredEntity};
+use crate::store::key;
+use crate::store::record::corrupt;
+use crate::store::record::entity::{Properties, StoredBody, StoredEntity};
 
 #[derive(Clone, Debug)]
 pub struct Entity {

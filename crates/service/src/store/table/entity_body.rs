@@ -8,12 +8,12 @@ use lazuli_engine::{Plan, Reader, Scan};
 
 use crate::Services;
 use crate::fault::{Answer, Fault};
-use crate::key::{self, ContentId};
-use crate::manifest::{declare, give_up};
-use crate::record::Record;
-use crate::record::content::DeadContent;
-use crate::record::corrupt;
-use crate::record::entity::StoredBody;
+use crate::store::key::{self, ContentId};
+use crate::store::manifest::{declare, give_up};
+use crate::store::record::Record;
+use crate::store::record::content::DeadContent;
+use crate::store::record::corrupt;
+use crate::store::record::entity::StoredBody;
 use crate::store::unit::{Changes, Unit};
 
 const SEGMENT_BYTES: usize = 60_000;
@@ -100,7 +100,7 @@ impl Drop for PrewrittenBody {
 }
 
 /// The body of an entity that is replaced or deleted. Readers see it in their snapshot as long as they need it.
-pub(crate) fn release<W: Changes>(plan: &mut W, body: &StoredBody) {
+pub(in crate::store) fn release<W: Changes>(plan: &mut W, body: &StoredBody) {
     if let StoredBody::Segments { content, .. } = body {
         plan.put(key::dead_content(*content), DeadContent::Segments.encode());
     }

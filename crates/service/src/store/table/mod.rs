@@ -9,7 +9,8 @@ mod row_filter;
 pub mod utf16_order;
 
 pub use entity::Entity;
-pub(crate) use entity_body::{PrewrittenBody, release, to_write_ahead};
+pub(in crate::store) use entity_body::release;
+pub(crate) use entity_body::{PrewrittenBody, to_write_ahead};
 pub use range::KeyLimits;
 
 use bytes::Bytes;

@@ -10,7 +10,7 @@ use super::range::ranges;
 use super::row_filter::RowFilter;
 use crate::fault::Answer;
 use crate::pace::{Pace, SLICE};
-use crate::record::entity::{StoredBody, StoredEntity};
+use crate::store::record::entity::{StoredBody, StoredEntity};
 use crate::store::unit::View;
 use crate::table::{EntityPage, PAGE_MAX, QueryEntities};
 

@@ -6,10 +6,10 @@ use lazuli_engine::{Key, KeyRange, Scan};
 use lazuli_model::odata::Filter;
 
 use crate::fault::Answer;
-use crate::key;
 use crate::pace::Pace;
-use crate::record::Record;
-use crate::record::table::TableRecord;
+use crate::store::key;
+use crate::store::record::Record;
+use crate::store::record::table::TableRecord;
 use crate::store::unit::View;
 use crate::table::{QueryTables, TablePage};
 

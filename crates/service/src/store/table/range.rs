@@ -5,7 +5,7 @@ use lazuli_model::odata::{Bound, Filter, KeyBox, Span, compare_ordinal};
 use std::cmp::Ordering;
 
 use super::utf16_order;
-use crate::key::{self, Generation};
+use crate::store::key::{self, Generation};
 use crate::table::{PARTITION_KEY, ROW_KEY};
 
 /// The keys that a SAS is limited to, both ends included; rows limit only the partition they are given with.

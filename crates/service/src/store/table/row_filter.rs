@@ -7,9 +7,9 @@ use lazuli_model::odata::{Filter, ValueRef};
 use lazuli_model::time::Timestamp;
 
 use super::utf16_order;
-use crate::key;
-use crate::record::corrupt;
-use crate::record::entity::{self, BodyView, EntityView};
+use crate::store::key;
+use crate::store::record::corrupt;
+use crate::store::record::entity::{self, BodyView, EntityView};
 use crate::table::{PARTITION_KEY, ROW_KEY, TIMESTAMP};
 
 /// Names that a filter may look at before asking it allocates.

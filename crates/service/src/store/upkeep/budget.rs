@@ -24,9 +24,9 @@ pub fn has_room_with<T>(plan: &Plan<T>, contents: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::discard;
-    use crate::key::ContentId;
-    use crate::record::content::{Content, PIECES_IN_RECORD, Piece, Shape};
+    use crate::store::content::discard;
+    use crate::store::key::ContentId;
+    use crate::store::record::content::{Content, PIECES_IN_RECORD, Piece, Shape};
 
     #[test]
     fn a_dropped_content_is_no_larger_than_is_reckoned() {
@@ -35,7 +35,7 @@ mod tests {
         let mut plan = Plan::new(());
         discard(&mut plan, &content);
         // And the key that counts its holders.
-        plan.delete(crate::key::holders(content.id));
+        plan.delete(crate::store::key::holders(content.id));
         assert!((1..=DROPPED).contains(&plan.size()), "{}", plan.size());
     }
 }

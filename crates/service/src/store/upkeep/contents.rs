@@ -7,10 +7,11 @@ use super::budget::has_room;
 use super::drain::Readership;
 use super::{manifests, stages};
 use crate::fault::{Answer, Fault};
-use crate::key::{self, ContentId};
-use crate::members::Members;
-use crate::record::Record;
-use crate::record::content::{Content, DeadContent, Piece, Segment, Shape};
+use crate::store::key::{self, ContentId};
+use crate::store::members::Members;
+use crate::store::record::Record;
+use crate::store::record::content::{Content, DeadContent, Piece, Segment, Shape};
+use crate::store::sparse;
 
 const ITEMS_IN_PASS: usize = 500;
 /// The same when other servers are to be waited for, which takes seconds.
@@ -27,6 +28,14 @@ pub struct Item {
 }
 
 impl Item {
+    /// The contents through which a download may need what is to be given back.
+    pub fn seen_through(&self) -> &[ContentId] {
+        match &self.dead {
+            DeadContent::Replaced { seen, .. } => seen,
+            _ => std::slice::from_ref(&self.id),
+        }
+    }
+
     /// The item still stands as it was listed. A check of the commit.
     pub async fn stands(&self, reader: &Reader) -> Answer<bool> {
         let found = reader.get(key::dead_content(self.id)).await?;
@@ -69,13 +78,17 @@ pub async fn list(work: &Work, after: Option<Key>) -> Answer<Page> {
 /// Each step reads what it deletes as checks of its commit: to be stopped anywhere and begun again is harmless.
 pub async fn sweep(work: &Work, item: &Item) -> Answer<()> {
     match item.dead {
-        DeadContent::Pieces(_) => release_listed(work, std::slice::from_ref(item)).await.map(|_| ()),
+        DeadContent::Pieces(_) | DeadContent::Replaced { .. } => {
+            release_listed(work, std::slice::from_ref(item)).await.map(|_| ())
+        }
         DeadContent::Segments => {
             while delete_segments(work, item).await? {}
             finish(work, item).await
         }
         DeadContent::Manifest => manifests::dismantle(work, item).await,
         DeadContent::Absorb => manifests::absorb(work, item).await,
+        DeadContent::Layer => sparse::dismantle(work, item).await,
+        DeadContent::AbsorbLayer => sparse::absorb(work, item).await,
         DeadContent::Stage => {
             stages::delete(work, item.id, None).await?;
             finish(work, item).await
@@ -94,7 +107,7 @@ pub async fn release_listed(work: &Work, items: &[Item]) -> Answer<usize> {
                 break;
             }
             plan.output += 1;
-            if let DeadContent::Pieces(pieces) = &item.dead
+            if let DeadContent::Pieces(pieces) | DeadContent::Replaced { pieces, .. } = &item.dead
                 && item.stands(&reader).await?
             {
                 release(&mut plan, pieces);
@@ -122,6 +135,8 @@ pub fn release_block<T>(plan: &mut Plan<T>, block: &Content) {
         Shape::Empty => {}
         Shape::Pieces(pieces) => release(plan, pieces),
         Shape::Manifest { .. } => plan.put(key::dead_content(block.id), DeadContent::Manifest.encode()),
+        // No list names one.
+        Shape::Sparse => plan.put(key::dead_content(block.id), DeadContent::Layer.encode()),
     }
 }
 

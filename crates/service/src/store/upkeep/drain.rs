@@ -8,8 +8,8 @@ use lazuli_engine::Reader;
 use super::{Work, servers};
 use crate::Services;
 use crate::fault::Answer;
-use crate::key::{ContentId, Incarnation};
-use crate::members::{self, Members};
+use crate::store::key::{ContentId, Incarnation};
+use crate::store::members::{self, Members};
 
 /// How often the sweeper looks whether the readers have decided what they read.
 const GLANCE: Duration = Duration::from_millis(50);

@@ -10,10 +10,10 @@ use parking_lot::Mutex;
 
 use crate::Services;
 use crate::fault::{Answer, Fault};
-use crate::key::{self, Incarnation};
-use crate::members::{self, Members};
-use crate::record::Record;
-use crate::record::server::JobRow;
+use crate::store::key::{self, Incarnation};
+use crate::store::members::{self, Members};
+use crate::store::record::Record;
+use crate::store::record::server::JobRow;
 
 /// The only job so far: everything that upkeep does.
 const SWEEP: &str = "sweep";

@@ -4,15 +4,14 @@ use lazuli_engine::{Key, KeyRange, Plan, Scan};
 
 use super::Work;
 use super::budget::{has_room, has_room_with};
-use crate::content;
 use crate::fault::{Answer, Fault};
-use crate::key::{self, Generation};
-use crate::queue;
-use crate::record::Record;
-use crate::record::blob::BlobRecord;
-use crate::record::block::StagedRecord;
-use crate::record::content::DeadContent;
-use crate::record::entity::StoredEntity;
+use crate::store::content;
+use crate::store::key::{self, Generation};
+use crate::store::record::Record;
+use crate::store::record::blob::BlobRecord;
+use crate::store::record::block::StagedRecord;
+use crate::store::record::content::DeadContent;
+use crate::store::record::entity::StoredEntity;
 
 const GENERATIONS_IN_PASS: usize = 100;
 /// Of one container: a large one does not keep the sweeper from everything else.
@@ -34,7 +33,7 @@ pub async fn sweep(work: &Work, generation: Generation) -> Answer<bool> {
             || sweep_marks(work, key::dead_snapshots_in(generation)).await?
             || sweep_staged(work, generation).await?
             || sweep_entities(work, generation).await?
-            || queue::expiry::sweep(work, generation).await?;
+            || crate::store::queue::expiry::sweep(work, generation).await?;
         if !more {
             finish(work, generation).await?;
             return Ok(true);

@@ -17,10 +17,10 @@ use super::budget::has_room;
 use super::contents::{Item, next_segment, release_block};
 use super::stages;
 use crate::fault::{Answer, Fault};
-use crate::key::{self, ContentId};
-use crate::record::Record;
-use crate::record::content::{Content, DeadContent, Segment, Shape};
-use crate::{content, manifest};
+use crate::store::key::{self, ContentId};
+use crate::store::record::Record;
+use crate::store::record::content::{Content, DeadContent, Segment, Shape};
+use crate::store::{content, manifest};
 
 /// Gives back a manifest that nothing holds: the blocks that its parent does not list, then the hold on the parent.
 pub async fn dismantle(work: &Work, item: &Item) -> Answer<()> {
@@ -216,7 +216,7 @@ async fn parent(reader: &Reader, id: ContentId) -> Answer<Option<Content>> {
 }
 
 /// The manifest that has this one as its parent, when nothing else holds this one. Checks of the commit.
-async fn only_child(reader: &Reader, id: ContentId) -> Answer<Option<ContentId>> {
+pub async fn only_child(reader: &Reader, id: ContentId) -> Answer<Option<ContentId>> {
     if reader.get(key::holders(id)).await?.is_some() {
         return Ok(None);
     }

@@ -3,13 +3,13 @@
 //! The sweeper passes over what it cannot do: an item that fails is logged and counted, and the items behind it have
 //! their turn.
 
-mod budget;
-mod contents;
+pub(super) mod budget;
+pub(super) mod contents;
 mod counters;
 mod drain;
 mod duty;
 mod generations;
-mod manifests;
+pub(super) mod manifests;
 mod servers;
 mod snapshots;
 mod stages;
@@ -23,9 +23,9 @@ pub(crate) use duty::Work;
 
 use crate::Services;
 use crate::fault::Answer;
-use crate::key;
-use crate::queue::expiry;
-use crate::record::content::DeadContent;
+use crate::store::key;
+use crate::store::queue::expiry;
+use crate::store::record::content::DeadContent;
 
 /// How long the sweeper rests when it found nothing to do.
 const REST: Duration = Duration::from_secs(2);
@@ -153,10 +153,11 @@ impl Round {
                 );
                 return Ok(false);
             };
-            items.retain(|item| !reading.has(item.id));
+            items.retain(|item| !item.seen_through().iter().any(|content| reading.has(*content)));
         }
-        let (few, others): (Vec<_>, Vec<_>) =
-            items.into_iter().partition(|item| matches!(item.dead, DeadContent::Pieces(_)));
+        let (few, others): (Vec<_>, Vec<_>) = items
+            .into_iter()
+            .partition(|item| matches!(item.dead, DeadContent::Pieces(_) | DeadContent::Replaced { .. }));
         let mut rest = &few[..];
         while !rest.is_empty() {
             match contents::release_listed(work, rest).await {
@@ -216,9 +217,9 @@ mod tests {
     use super::*;
     use crate::ServiceOptions;
     use crate::fault::Fault;
-    use crate::key::{self, ContentId};
-    use crate::record::Record;
-    use crate::record::content::DeadContent;
+    use crate::store::key::{self, ContentId};
+    use crate::store::record::Record;
+    use crate::store::record::content::DeadContent;
 
     async fn die(services: &Services, ids: std::ops::Range<u128>) {
         let write = |_| async {

@@ -5,11 +5,11 @@ use lazuli_engine::{Key, Plan, Scan};
 use super::Work;
 use super::budget::has_room;
 use crate::fault::{Answer, Fault};
-use crate::key::{self, ContentId, Incarnation};
-use crate::members::{self, Members};
-use crate::record::Record;
-use crate::record::content::DeadContent;
-use crate::record::server::{Intent, ServerRow};
+use crate::store::key::{self, ContentId, Incarnation};
+use crate::store::members::{self, Members};
+use crate::store::record::Record;
+use crate::store::record::content::DeadContent;
+use crate::store::record::server::{Intent, ServerRow};
 
 /// Deletes the rows of servers that have been silent for long, each by a commit that checks that it still is. A server
 /// that is alone deletes those of all others.

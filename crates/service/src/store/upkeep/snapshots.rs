@@ -5,10 +5,10 @@ use lazuli_engine::{Key, Plan, Scan};
 use super::Work;
 use super::budget::has_room_with;
 use crate::fault::{Answer, Fault};
-use crate::key::{self, Generation};
-use crate::record::Record;
-use crate::record::dead_snapshots::DeadSnapshots;
-use crate::{content, store};
+use crate::store::key::{self, Generation};
+use crate::store::record::Record;
+use crate::store::record::dead_snapshots::DeadSnapshots;
+use crate::store::{self, content};
 
 const NAMES_IN_PASS: usize = 100;
 /// Of one name: many snapshots do not keep the sweeper from everything else.

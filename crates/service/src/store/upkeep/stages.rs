@@ -8,10 +8,10 @@ use super::Work;
 use super::budget::has_room;
 use super::contents::release_block;
 use crate::fault::{Answer, Fault};
-use crate::key::{self, ContentId};
-use crate::manifest;
-use crate::record::Record;
-use crate::record::block::BlockRecord;
+use crate::store::key::{self, ContentId};
+use crate::store::manifest;
+use crate::store::record::Record;
+use crate::store::record::block::BlockRecord;
 
 const ADOPTED_IN_PASS: usize = 100;
 

@@ -160,6 +160,6 @@ async fn a_large_change_may_be_dropped_anywhere() {
         assert_eq!(bench.read("p", row).await.expect("whole").properties.len(), 16);
     }
     let reader = bench.services.engine().reader().await.expect("a reader");
-    let intents = reader.scan(Scan::of(crate::key::intents())).await.expect("a scan");
+    let intents = reader.scan(Scan::of(crate::store::key::intents())).await.expect("a scan");
     assert!(intents.items.is_empty(), "{:?}", intents.items);
 }

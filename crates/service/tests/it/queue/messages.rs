@@ -223,7 +223,7 @@ async fn a_queue_that_cannot_be_read_holds_up_no_other() {
     bench.put_with("short", 0, Some(10)).await.expect("put");
     let spoil = |_| async {
         let mut plan = lazuli_engine::Plan::new(());
-        plan.put(lazuli_service::key::queue("acct", "a"), vec![200]);
+        plan.put(lazuli_service::store::key::queue("acct", "a"), vec![200]);
         Ok::<_, lazuli_service::Fault>(plan)
     };
     bench.services.engine().run(None, spoil).await.expect("spoiled");

@@ -1,4 +1,4 @@
-//! The Queue service: what its operations promise one by one, and what holds under many hands.
+//! The Queue service: what its operations promise one by one, and what holds under many queue_caches.
 
 mod bench;
 mod head;

@@ -11,7 +11,7 @@ use super::blob_extras::BlobExtrasV2;
 use super::content::ContentV1;
 use super::lease::LeaseV1;
 use super::{Shape, first_shape, same_variants};
-use crate::record::blob::{BlobExtras, BlobRecord};
+use crate::store::record::blob::{BlobExtras, BlobRecord};
 
 #[derive(Serialize, Deserialize)]
 pub struct BlobV1 {

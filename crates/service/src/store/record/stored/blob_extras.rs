@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::blob::TierV1;
 use super::same_variants;
-use crate::record::blob::BlobExtras;
+use crate::store::record::blob::BlobExtras;
 
 #[derive(Serialize, Deserialize)]
 pub struct BlobExtrasV2 {

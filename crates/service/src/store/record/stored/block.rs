@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::content::{ContentV1, PieceV1};
 use super::lease::LeaseV1;
 use super::{Shape, first_shape};
-use crate::key::ContentId;
-use crate::record::block::{BlockRecord, StagedRecord};
+use crate::store::key::ContentId;
+use crate::store::record::block::{BlockRecord, StagedRecord};
 
 /// A block had no content of its own.
 #[derive(Serialize, Deserialize)]

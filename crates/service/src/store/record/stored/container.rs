@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::lease::LeaseV1;
 use super::{first_shape, same_variants};
-use crate::key::Generation;
-use crate::record::container::ContainerRecord;
+use crate::store::key::Generation;
+use crate::store::record::container::ContainerRecord;
 
 #[derive(Serialize, Deserialize)]
 pub struct ContainerV1 {

@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Shape, first_shape};
-use crate::key::ContentId;
-use crate::record::content::{self as known, Content, DeadContent, Holders, ListedBlock, Piece, Segment};
+use crate::store::key::ContentId;
+use crate::store::record::content::{
+    self as known, Content, DeadContent, Fragments, Holders, ListedBlock, Piece, Segment,
+};
 
 #[derive(Serialize, Deserialize)]
 pub struct ContentV1 {
@@ -13,11 +15,13 @@ pub struct ContentV1 {
     layout: LayoutV1,
 }
 
+/// A variant may be added at the end: what was written before reads as it did.
 #[derive(Serialize, Deserialize)]
 enum LayoutV1 {
     Empty,
     Pieces(Vec<PieceV1>),
     Manifest { blocks: u32, named: bool },
+    Sparse,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -60,12 +64,18 @@ pub enum DeadContentV1 {
     Segments,
     Stage,
     Absorb,
+    Layer,
+    AbsorbLayer,
+    Replaced { seen: Vec<ContentId>, pieces: Vec<PieceV1> },
 }
 
 #[derive(Serialize, Deserialize)]
 pub struct HoldersV1(u32);
 
-first_shape!(ContentV1, SegmentV1, DeadContentV1, HoldersV1);
+#[derive(Serialize, Deserialize)]
+pub struct FragmentsV1(u32);
+
+first_shape!(ContentV1, SegmentV1, DeadContentV1, HoldersV1, FragmentsV1);
 
 impl Shape for SegmentV2 {
     const NUMBER: u8 = 2;
@@ -125,6 +135,7 @@ impl From<&Content> for ContentV1 {
             known::Shape::Empty => LayoutV1::Empty,
             known::Shape::Pieces(known) => LayoutV1::Pieces(pieces(known)),
             &known::Shape::Manifest { blocks, named } => LayoutV1::Manifest { blocks, named },
+            known::Shape::Sparse => LayoutV1::Sparse,
         };
         Self { id: *id, length: *length, layout }
     }
@@ -136,6 +147,7 @@ impl From<ContentV1> for Content {
             LayoutV1::Empty => known::Shape::Empty,
             LayoutV1::Pieces(stored) => known::Shape::Pieces(known_pieces(stored)),
             LayoutV1::Manifest { blocks, named } => known::Shape::Manifest { blocks, named },
+            LayoutV1::Sparse => known::Shape::Sparse,
         };
         Self { id: stored.id, length: stored.length, shape }
     }
@@ -166,6 +178,11 @@ impl From<&DeadContent> for DeadContentV1 {
             DeadContent::Segments => Self::Segments,
             DeadContent::Stage => Self::Stage,
             DeadContent::Absorb => Self::Absorb,
+            DeadContent::Layer => Self::Layer,
+            DeadContent::AbsorbLayer => Self::AbsorbLayer,
+            DeadContent::Replaced { seen, pieces: known } => {
+                Self::Replaced { seen: seen.clone(), pieces: pieces(known) }
+            }
         }
     }
 }
@@ -178,7 +195,22 @@ impl From<DeadContentV1> for DeadContent {
             DeadContentV1::Segments => Self::Segments,
             DeadContentV1::Stage => Self::Stage,
             DeadContentV1::Absorb => Self::Absorb,
+            DeadContentV1::Layer => Self::Layer,
+            DeadContentV1::AbsorbLayer => Self::AbsorbLayer,
+            DeadContentV1::Replaced { seen, pieces } => Self::Replaced { seen, pieces: known_pieces(pieces) },
         }
+    }
+}
+
+impl From<&Fragments> for FragmentsV1 {
+    fn from(fragments: &Fragments) -> Self {
+        Self(fragments.0)
+    }
+}
+
+impl From<FragmentsV1> for Fragments {
+    fn from(stored: FragmentsV1) -> Self {
+        Self(stored.0)
     }
 }
 

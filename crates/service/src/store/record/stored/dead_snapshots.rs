@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::first_shape;
-use crate::record::dead_snapshots::DeadSnapshots;
+use crate::store::record::dead_snapshots::DeadSnapshots;
 
 #[derive(Serialize, Deserialize)]
 pub struct DeadSnapshotsV1 {

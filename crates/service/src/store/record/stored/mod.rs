@@ -79,9 +79,9 @@ pub fn read<S: Shape>(value: &[u8]) -> Result<S, String> {
 /// Declares first shapes.
 macro_rules! first_shape {
     ($($shape:ty),*) => {$(
-        impl $crate::record::stored::Shape for $shape {
+        impl $crate::store::record::stored::Shape for $shape {
             const NUMBER: u8 = 1;
-            type Before = $crate::record::stored::Nothing;
+            type Before = $crate::store::record::stored::Nothing;
 
             fn step(before: Self::Before) -> Self {
                 match before {}

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::container::AccessPolicyV1;
 use super::first_shape;
-use crate::key::{ContentId, Generation};
-use crate::record::queue::{MessageFields, QueueRecord, Text};
+use crate::store::key::{ContentId, Generation};
+use crate::store::record::queue::{MessageFields, QueueRecord, Text};
 
 #[derive(Serialize, Deserialize)]
 pub struct QueueV1 {

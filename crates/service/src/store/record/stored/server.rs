@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::first_shape;
-use crate::key::{ContentId, Incarnation};
-use crate::record::server::{Intent, JobRow, ServerRow};
-use crate::record::settings::{ClockOffset, DelegationSecret};
+use crate::store::key::{ContentId, Incarnation};
+use crate::store::record::server::{Intent, JobRow, ServerRow};
+use crate::store::record::settings::{ClockOffset, DelegationSecret};
 
 #[derive(Serialize, Deserialize)]
 pub struct ServerV1 {

@@ -1,12 +1,12 @@
-//! A table. Its entities are read where they lie: see [`crate::record::entity`].
+//! A table. Its entities are read where they lie: see [`crate::store::record::entity`].
 
 use lazuli_model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::container::AccessPolicyV1;
 use super::first_shape;
-use crate::key::Generation;
-use crate::record::table::TableRecord;
+use crate::store::key::Generation;
+use crate::store::record::table::TableRecord;
 
 #[derive(Serialize, Deserialize)]
 pub struct TableV1 {

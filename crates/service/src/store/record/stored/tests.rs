@@ -17,15 +17,15 @@ use lazuli_model::time::Timestamp;
 use super::block::BlockV1;
 use super::content::{ListedBlockV1, PieceV1, SegmentV1};
 use super::*;
-use crate::key::{ContentId, Generation};
-use crate::record::Record;
-use crate::record::blob::{BlobExtras, BlobRecord};
-use crate::record::block::{BlockRecord, StagedRecord};
-use crate::record::container::ContainerRecord;
-use crate::record::content::{self, Content, DeadContent, Holders, ListedBlock, Piece, Segment};
-use crate::record::dead_snapshots::DeadSnapshots;
-use crate::record::queue::{MessageFields, QueueRecord, Text};
-use crate::record::table::TableRecord;
+use crate::store::key::{ContentId, Generation};
+use crate::store::record::Record;
+use crate::store::record::blob::{BlobExtras, BlobRecord};
+use crate::store::record::block::{BlockRecord, StagedRecord};
+use crate::store::record::container::ContainerRecord;
+use crate::store::record::content::{self, Content, DeadContent, Holders, ListedBlock, Piece, Segment};
+use crate::store::record::dead_snapshots::DeadSnapshots;
+use crate::store::record::queue::{MessageFields, QueueRecord, Text};
+use crate::store::record::table::TableRecord;
 
 /// A value is written as it was by the build that first wrote its shape, and read as what it was.
 #[track_caller]

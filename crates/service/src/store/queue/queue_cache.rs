@@ -13,12 +13,13 @@ use tokio::sync::Mutex as FairMutex;
 
 use super::count::Count;
 use super::expiry;
-use super::window::{Lent, Window};
+use super::head_cache::{Lent, Window};
+use crate::Services;
 use crate::fault::Answer;
-use crate::key::{self, Generation};
-use crate::members::Members;
-use crate::record::queue::Slot;
-use crate::{Services, store};
+use crate::store;
+use crate::store::key::{self, Generation};
+use crate::store::members::Members;
+use crate::store::record::queue::Slot;
 
 /// How many messages one scan takes into the window.
 const SCANNED: usize = 256;
@@ -41,46 +42,46 @@ const REVIEW_ALONE: Duration = Duration::from_secs(30);
 
 /// The queues in use, by the generation of their messages.
 #[derive(Default)]
-pub struct Hands(Mutex<State>);
+pub struct QueueCaches(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    hands: HashMap<Generation, Used>,
+    queue_caches: HashMap<Generation, Used>,
     looked: Option<Instant>,
 }
 
 struct Used {
-    hand: Arc<Hand>,
+    cache: Arc<QueueCache>,
     last: Instant,
 }
 
-impl Hands {
-    pub fn open(&self, messages: Generation) -> Arc<Hand> {
+impl QueueCaches {
+    pub fn open(&self, messages: Generation) -> Arc<QueueCache> {
         self.open_at(messages, Instant::now())
     }
 
-    fn open_at(&self, messages: Generation, now: Instant) -> Arc<Hand> {
+    fn open_at(&self, messages: Generation, now: Instant) -> Arc<QueueCache> {
         let mut state = self.0.lock();
         if state.looked.is_none_or(|looked| now.duration_since(looked) >= LOOK_FOR_IDLE) {
             state.looked = Some(now);
             // One that an operation has is in use, however long that takes.
             let in_use =
-                |used: &Used| now.duration_since(used.last) < IDLE || Arc::strong_count(&used.hand) > 1;
-            state.hands.retain(|_, used| in_use(used));
+                |used: &Used| now.duration_since(used.last) < IDLE || Arc::strong_count(&used.cache) > 1;
+            state.queue_caches.retain(|_, used| in_use(used));
         }
-        let fresh = || Used { hand: Arc::new(Hand::new(messages)), last: now };
-        let used = state.hands.entry(messages).or_insert_with(fresh);
+        let fresh = || Used { cache: Arc::new(QueueCache::new(messages)), last: now };
+        let used = state.queue_caches.entry(messages).or_insert_with(fresh);
         used.last = now;
-        Arc::clone(&used.hand)
+        Arc::clone(&used.cache)
     }
 
     /// No queue has this generation any more.
     pub fn close(&self, messages: Generation) {
-        self.0.lock().hands.remove(&messages);
+        self.0.lock().queue_caches.remove(&messages);
     }
 }
 
-pub struct Hand {
+pub struct QueueCache {
     messages: Generation,
     window: Mutex<Window>,
     count: Count,
@@ -100,6 +101,8 @@ pub struct Hand {
 struct Scanned {
     /// The last pass from the floor that went to the end.
     all_seen_by: u64,
+    /// [`Window::forgotten`] before that pass.
+    forgotten: u64,
     reviewed: Option<Instant>,
 }
 
@@ -112,7 +115,7 @@ enum Start {
     At(Slot),
 }
 
-impl Hand {
+impl QueueCache {
     fn new(messages: Generation) -> Self {
         Self {
             messages,
@@ -140,7 +143,7 @@ impl Hand {
 
     /// The next messages that are visible: fewer only when no more were, at some moment since this was called.
     pub async fn claim(&self, services: &Services, count: usize) -> Answer<Claim<'_>> {
-        let mut claim = Claim { hand: self, slots: self.lend_ready(services, count) };
+        let mut claim = Claim { cache: self, slots: self.lend_ready(services, count) };
         for _ in 0..FILLS {
             if claim.slots.len() >= count {
                 break;
@@ -204,7 +207,7 @@ impl Hand {
             return Ok(true);
         }
         // Others waited for the same.
-        if scanned.all_seen_by > before {
+        if scanned.all_seen_by > before && scanned.forgotten == self.forgotten() {
             return Ok(false);
         }
         let alone = services.members() == Members::Alone;
@@ -219,10 +222,16 @@ impl Hand {
         }
         let number = self.passes.fetch_add(1, Ordering::Relaxed) + 1;
         scanned.reviewed = Some(Instant::now());
+        let forgotten = self.forgotten();
         if self.pass(services, Start::Floor, wanted).await? {
-            scanned.all_seen_by = number;
+            (scanned.all_seen_by, scanned.forgotten) = (number, forgotten);
         }
-        Ok(self.has_ready(services, wanted))
+        // What the pass found may have been forgotten by now: then nothing is known, and it is tried again.
+        Ok(self.has_ready(services, wanted) || forgotten != self.forgotten())
+    }
+
+    fn forgotten(&self) -> u64 {
+        self.window.lock().forgotten()
     }
 
     fn has_ready(&self, services: &Services, wanted: usize) -> bool {
@@ -288,7 +297,7 @@ fn margin(services: &Services) -> u64 {
 
 /// Messages that one Get is about to get. What it has not settled goes back to the window.
 pub struct Claim<'a> {
-    hand: &'a Hand,
+    cache: &'a QueueCache,
     slots: Vec<(Slot, u64)>,
 }
 
@@ -299,14 +308,14 @@ impl Claim<'_> {
 
     /// A commit has got them, or has found that they were no longer there.
     pub fn settle(mut self) {
-        self.hand.window.lock().settle(self.slots.drain(..).map(|(slot, _)| slot));
+        self.cache.window.lock().settle(self.slots.drain(..).map(|(slot, _)| slot));
     }
 }
 
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
         if !self.slots.is_empty() {
-            self.hand.window.lock().give_back(self.slots.drain(..));
+            self.cache.window.lock().give_back(self.slots.drain(..));
         }
     }
 }

@@ -1,5 +1,5 @@
 use super::{Share, Window};
-use crate::record::queue::Slot;
+use crate::store::record::queue::Slot;
 
 const NEVER: u64 = u64::MAX;
 

@@ -11,12 +11,12 @@ use lazuli_engine::{Engine, Plan, Reader, Scan};
 use parking_lot::Mutex;
 use tokio::sync::Mutex as FairMutex;
 
+use super::queue::Share;
 use crate::Services;
 use crate::fault::{Answer, Fault};
-use crate::key::{self, Incarnation};
-use crate::queue::Share;
-use crate::record::Record;
-use crate::record::server::ServerRow;
+use crate::store::key::{self, Incarnation};
+use crate::store::record::Record;
+use crate::store::record::server::ServerRow;
 
 /// Whether other servers work over the same engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

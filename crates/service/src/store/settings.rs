@@ -6,9 +6,9 @@ use lazuli_engine::{Plan, Ticks};
 
 use crate::Services;
 use crate::fault::{Answer, Fault};
-use crate::key;
-use crate::record::Record;
-use crate::record::settings::{ClockOffset, DelegationSecret};
+use crate::store::key;
+use crate::store::record::Record;
+use crate::store::record::settings::{ClockOffset, DelegationSecret};
 
 impl Services {
     /// The secret that user delegation keys are derived from. The first server to ask makes it of `fresh`.

@@ -2,14 +2,15 @@
 
 use lazuli_engine::{Key, Plan, Reader, Scan, ScanPage};
 
-use super::hand::read_slot;
+use super::queue_cache::read_slot;
+use crate::Services;
 use crate::fault::{Answer, Fault};
-use crate::key::{self, Generation};
-use crate::record::Record;
-use crate::record::queue::{MessageFields, MessageRecord, QueueRecord, Slot};
+use crate::store;
+use crate::store::key::{self, Generation};
 use crate::store::queue::message;
-use crate::upkeep::Work;
-use crate::{Services, store};
+use crate::store::record::Record;
+use crate::store::record::queue::{MessageFields, MessageRecord, QueueRecord, Slot};
+use crate::store::upkeep::Work;
 
 /// Behind whoever met them: a failure leaves them to the next who does.
 pub fn delete(services: &Services, messages: Generation, slots: Vec<Slot>) {

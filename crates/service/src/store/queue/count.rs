@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use lazuli_engine::{Key, Looks, Scan, Value};
 use tokio::sync::Mutex;
 
-use super::hand::read_slot;
+use super::queue_cache::read_slot;
+use crate::Services;
 use crate::fault::Answer;
-use crate::key::{self, Generation};
-use crate::{Services, store};
+use crate::store;
+use crate::store::key::{self, Generation};
 
 /// Up to here the count is exact whenever it is asked for.
 const EXACT: u64 = 10_000;
@@ -69,8 +70,8 @@ mod tests {
     use super::*;
     use crate::ServiceOptions;
     use crate::fault::Fault;
-    use crate::queue::hand::{NEVER, slot_key};
-    use crate::record::queue::Slot;
+    use crate::store::queue::queue_cache::{NEVER, slot_key};
+    use crate::store::record::queue::Slot;
 
     async fn put(services: &Services, messages: Generation, ids: std::ops::Range<u64>, expires: u64) {
         for start in ids.clone().step_by(1_000) {

@@ -8,7 +8,7 @@ use lazuli_engine::{Reader, Scan};
 use parking_lot::Mutex;
 
 use crate::fault::Answer;
-use crate::key::{self, ContentId};
+use crate::store::key::{self, ContentId};
 
 /// The service refuses more uncommitted blocks than this.
 pub const UNCOMMITTED_BLOCKS: usize = 100_000;

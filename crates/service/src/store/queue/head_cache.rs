@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::record::queue::Slot;
+use crate::store::record::queue::Slot;
 
 /// Invariant: the slot of every message that this process knows of is in `ready`, or lent, or not below `frontier`; the
 /// slot of every message is not below the floor. A slot in `ready` may be out of date; the Get that borrows it finds
@@ -21,6 +21,8 @@ pub struct Window {
     floor: Floor,
     /// While a scan reads up to here: what appears meanwhile may escape its snapshot.
     scanning: Option<Slot>,
+    /// How often everything was forgotten. A scan from before knows nothing of what is ready now.
+    forgotten: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -39,6 +41,7 @@ impl Default for Window {
             frontier: Slot::FIRST,
             floor: Floor { first: Slot::FIRST, at: 0 },
             scanning: None,
+            forgotten: 0,
         }
     }
 }
@@ -110,6 +113,11 @@ impl Window {
     /// Other servers got what was ready here. To be followed by a scan from the floor.
     pub fn forget(&mut self) {
         self.ready.clear();
+        self.forgotten += 1;
+    }
+
+    pub fn forgotten(&self) -> u64 {
+        self.forgotten
     }
 
     /// Everything that this process knows of and has not scanned is not before it.

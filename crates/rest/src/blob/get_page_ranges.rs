@@ -1,0 +1,78 @@
+//! Get Page Ranges.
+
+use lazuli_model::error::Failure;
+use lazuli_model::operation::Row;
+use lazuli_model::time::Timestamp;
+use lazuli_service::blob::{GetPageRanges, PageRanges};
+
+use crate::call::Call;
+use crate::decode;
+use crate::headers;
+use crate::reply::Reply;
+use crate::xml::Writer;
+
+/// Ranges of one answer, of a request that does not say how many.
+const RANGES: usize = 10_000;
+
+pub async fn get_page_ranges(call: Call) -> Result<Reply, Failure> {
+    let limit = match call.head.query("maxresults") {
+        None => RANGES,
+        Some(text) => match text.parse::<usize>() {
+            Ok(limit) if limit > 0 => limit.min(RANGES),
+            _ => return Err(Failure::invalid_query("maxresults", text, "")),
+        },
+    };
+    let range = decode::range(&call.head);
+    let mut wanted = match range {
+        Some(range) => range.start..range.end.map_or(u64::MAX, |last| last.saturating_add(1)),
+        None => 0..u64::MAX,
+    };
+    if let Some(marker) = call.head.query("marker").filter(|marker| !marker.is_empty()) {
+        let at: u64 = marker.parse().map_err(|_| Failure::invalid_query("marker", marker, ""))?;
+        wanted.start = wanted.start.max(at);
+    }
+    let input = GetPageRanges {
+        at: call.blob(),
+        snapshot: call.snapshot(),
+        previous: previous(&call)?,
+        preconditions: call.preconditions()?,
+        range: wanted,
+        limit,
+    };
+    let (ranges, stamped, length) = input.execute(&call.services, &call.context).await?;
+    Ok(Reply::of(call.row)
+        .xml(document(call.row, &ranges))
+        .stamped(stamped)
+        .header(headers::X_MS_BLOB_CONTENT_LENGTH, length))
+}
+
+/// `prevsnapshot`, or the snapshot that the URL in `x-ms-previous-snapshot-url` names.
+fn previous(call: &Call) -> Result<Option<Timestamp>, Failure> {
+    if let Some(text) = call.head.query("prevsnapshot") {
+        let refused = || Failure::invalid_query("prevsnapshot", text, "");
+        return Timestamp::parse_snapshot(text).map(Some).ok_or_else(refused);
+    }
+    let Some(url) = call.head.header("x-ms-previous-snapshot-url") else { return Ok(None) };
+    let refused = || Failure::invalid_header("x-ms-previous-snapshot-url", url);
+    let (_, query) = url.split_once('?').ok_or_else(refused)?;
+    let text = query.split('&').find_map(|pair| pair.strip_prefix("snapshot=")).ok_or_else(refused)?;
+    let text = text.replace("%3A", ":").replace("%3a", ":");
+    Timestamp::parse_snapshot(&text).map(Some).ok_or_else(refused)
+}
+
+fn document(row: &Row, PageRanges { ranges, next }: &PageRanges) -> String {
+    let mut writer = Writer::of(row);
+    writer.open("PageList");
+    for range in ranges {
+        let name = if range.cleared { "ClearRange" } else { "PageRange" };
+        writer.open(name);
+        writer.number("Start", range.start);
+        writer.number("End", range.end - 1);
+        writer.close(name);
+    }
+    if let Some(next) = next {
+        writer.number("NextMarker", *next);
+    }
+    writer.close("PageList");
+    writer.finish()
+}

@@ -1,0 +1,49 @@
+//! Put Page: update and clear.
+
+use lazuli_model::error::Failure;
+use lazuli_service::blob::{ClearPages, PutPage};
+
+use super::pages;
+use super::properties::{customer_key, refuse_encryption_scope, refuse_structured_body, show_customer_key};
+use super::put_block::TransportHash;
+use crate::call::Call;
+use crate::decode;
+use crate::headers::name;
+use crate::reply::Reply;
+
+pub async fn put_page(call: Call) -> Result<Reply, Failure> {
+    refuse_structured_body(&call.head)?;
+    refuse_encryption_scope(&call)?;
+    let digests = decode::digests(&call.head)?;
+    let customer_key = customer_key(&call.head)?;
+    let (sent_md5, key) = (digests.md5, customer_key.clone());
+    let input = PutPage {
+        at: call.blob(),
+        preconditions: call.preconditions()?,
+        range: pages::range(&call.head)?,
+        digests,
+        customer_key,
+        body: call.body,
+    };
+    let stored = input.execute(&call.services, &call.context).await?;
+    let hash = TransportHash { sent_md5, computed_md5: stored.md5, crc64: stored.crc64 };
+    let reply = hash
+        .show(Reply::of(call.row), call.head.version)
+        .stamped(stored.stamped)
+        .header(name::X_MS_BLOB_SEQUENCE_NUMBER, stored.sequence_number)
+        .header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
+    Ok(show_customer_key(reply, key.as_ref()))
+}
+
+pub async fn clear_pages(call: Call) -> Result<Reply, Failure> {
+    refuse_encryption_scope(&call)?;
+    pages::refuse_body(&call)?;
+    let input = ClearPages {
+        at: call.blob(),
+        preconditions: call.preconditions()?,
+        range: pages::range(&call.head)?,
+        customer_key: customer_key(&call.head)?,
+    };
+    let (stamped, sequence_number) = input.execute(&call.services, &call.context).await?;
+    Ok(Reply::of(call.row).stamped(stamped).header(name::X_MS_BLOB_SEQUENCE_NUMBER, sequence_number))
+}

@@ -1,0 +1,97 @@
+//! Put Page: a range of pages is written, or cleared.
+
+use std::ops::Range;
+
+use lazuli_model::admission::Preconditions;
+use lazuli_model::blob::CustomerKey;
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::operation::policy;
+use lazuli_model::version::Feature;
+
+use super::write::check_customer_key;
+use super::{BlobAddress, Digests, Stamped};
+use crate::fault::Answer;
+use crate::store::BlobRecord;
+use crate::upload::upload;
+use crate::{Body, Context, Services};
+
+/// The most that one request writes.
+const WRITE_LIMIT: u64 = 4 * 1024 * 1024;
+
+pub struct PutPage {
+    pub at: BlobAddress,
+    pub preconditions: Preconditions,
+    /// Of whole pages.
+    pub range: Range<u64>,
+    pub digests: Digests,
+    pub body: Body,
+    pub customer_key: Option<CustomerKey>,
+}
+
+#[derive(Clone, Debug)]
+pub struct PageStored {
+    pub stamped: Stamped,
+    pub sequence_number: u64,
+    pub md5: Option<[u8; 16]>,
+    pub crc64: u64,
+}
+
+impl PutPage {
+    pub async fn execute(self, services: &Services, context: &Context) -> Answer<PageStored> {
+        let Self { at, preconditions: given, range, digests, body, customer_key } = self;
+        let view = services.view(context).await?;
+        view.blob(&at).await?.judge(policy::PutPage, &given)?;
+        drop(view);
+        let with_md5 = digests.md5.is_some() || !context.version.has(Feature::Crc64);
+        let uploaded = upload(services, body, WRITE_LIMIT, with_md5).await?;
+        digests.verify(&uploaded)?;
+        if uploaded.length != range.end - range.start {
+            return Err(Failure::invalid_header("Content-Length", &uploaded.length.to_string()).into());
+        }
+        let (at, given, range, customer_key, new) = (&at, &given, &range, customer_key.as_ref(), &uploaded);
+        let blob = services
+            .commit(context, |unit| async move {
+                let blob = unit.blob(at).await?.admit(policy::PutPage, given)?.committed()?;
+                check_customer_key(&blob, customer_key)?;
+                check_range(&blob, range)?;
+                blob.write_pages(range.clone(), new).await
+            })
+            .await?;
+        Ok(PageStored {
+            stamped: blob.stamped(),
+            sequence_number: blob.sequence_number,
+            md5: uploaded.md5,
+            crc64: uploaded.crc64,
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct ClearPages {
+    pub at: BlobAddress,
+    pub preconditions: Preconditions,
+    /// Of whole pages.
+    pub range: Range<u64>,
+    pub customer_key: Option<CustomerKey>,
+}
+
+impl ClearPages {
+    /// The blob's new ETag, and its sequence number.
+    pub async fn execute(self, services: &Services, context: &Context) -> Answer<(Stamped, u64)> {
+        let input = &self;
+        let blob = services
+            .commit(context, |unit| async move {
+                let found = unit.blob(&input.at).await?;
+                let blob = found.admit(policy::ClearPages, &input.preconditions)?.committed()?;
+                check_customer_key(&blob, input.customer_key.as_ref())?;
+                check_range(&blob, &input.range)?;
+                blob.clear_pages(input.range.clone()).await
+            })
+            .await?;
+        Ok((blob.stamped(), blob.sequence_number))
+    }
+}
+
+fn check_range(blob: &BlobRecord, range: &Range<u64>) -> Result<(), Failure> {
+    if range.end > blob.length() { Err(ErrorCode::InvalidPageRange.into()) } else { Ok(()) }
+}

@@ -1,0 +1,145 @@
+//! The handle of the services.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lazuli_engine::{Engine, EngineStats, ExtentStats};
+use lazuli_model::time::Timestamp;
+
+use super::members::{self, Members};
+use super::queue::QueueCaches;
+use super::stage_counts::StageCounts;
+use super::{readers, upkeep, workers};
+use crate::{DOCUMENT_MEMORY, ServiceOptions, budget, outgoing, turns};
+
+/// Long block lists that are put together at a time.
+const LONG_LISTS: usize = 4;
+/// How long a Put Block List waits until it is one of them.
+const LONG_LISTS_PATIENCE: Duration = Duration::from_secs(30);
+
+/// The services over one engine: what all handles share, and the engine's handle that this one commits with. Cheap to
+/// clone.
+#[derive(Clone)]
+pub struct Services {
+    inner: Arc<Inner>,
+    engine: Engine,
+}
+
+struct Inner {
+    options: ServiceOptions,
+    budget: budget::Budget,
+    documents: budget::Budget,
+    outgoing: outgoing::Outgoing,
+    workers: workers::Workers,
+    readers: readers::Readers,
+    membership: members::Membership,
+    stage_counts: StageCounts,
+    long_lists: turns::Turns,
+    upkeep: upkeep::Counters,
+    queue_caches: QueueCaches,
+}
+
+impl Services {
+    pub fn new(engine: Engine, options: ServiceOptions) -> Self {
+        let budget = budget::Budget::new(options.upload_memory);
+        let outgoing = outgoing::Outgoing::new(options.answer_memory);
+        let readers = match options.members {
+            Members::Alone => readers::Readers::default(),
+            Members::Several => readers::Readers::fenced(),
+        };
+        let inner = Inner {
+            options,
+            budget,
+            documents: budget::Budget::new(DOCUMENT_MEMORY),
+            outgoing,
+            workers: workers::Workers::default(),
+            readers,
+            membership: members::Membership::default(),
+            stage_counts: StageCounts::default(),
+            long_lists: turns::Turns::new(LONG_LISTS, LONG_LISTS_PATIENCE),
+            upkeep: upkeep::Counters::default(),
+            queue_caches: QueueCaches::default(),
+        };
+        Self { inner: Arc::new(inner), engine }
+    }
+
+    /// The room of keys and plans alone has the engine: an operation that could reach it could write past admission.
+    pub(super) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// For work that gives back what is dead: see [`Engine::giving_back`].
+    pub(crate) fn giving_back(&self) -> Self {
+        Self { inner: self.inner.clone(), engine: self.engine.giving_back() }
+    }
+
+    pub fn options(&self) -> &ServiceOptions {
+        &self.inner.options
+    }
+
+    /// Memory for request bodies that are read as a whole.
+    pub(crate) fn documents(&self) -> &budget::Budget {
+        &self.inner.documents
+    }
+
+    pub(crate) fn budget(&self) -> &budget::Budget {
+        &self.inner.budget
+    }
+
+    pub fn outgoing(&self) -> &outgoing::Outgoing {
+        &self.inner.outgoing
+    }
+
+    pub(super) fn workers(&self) -> &workers::Workers {
+        &self.inner.workers
+    }
+
+    pub(crate) fn readers(&self) -> &readers::Readers {
+        &self.inner.readers
+    }
+
+    pub(super) fn membership(&self) -> &members::Membership {
+        &self.inner.membership
+    }
+
+    pub(crate) fn queue_caches(&self) -> &QueueCaches {
+        &self.inner.queue_caches
+    }
+
+    /// What the sweeper has met.
+    pub fn upkeep(&self) -> &upkeep::Counters {
+        &self.inner.upkeep
+    }
+
+    pub(crate) fn long_lists(&self) -> &turns::Turns {
+        &self.inner.long_lists
+    }
+
+    pub(super) fn stage_counts(&self) -> &StageCounts {
+        &self.inner.stage_counts
+    }
+
+    /// Why the engine stopped for good, after a write to stable storage failed.
+    pub fn is_stopped(&self) -> Option<&'static str> {
+        self.engine().is_stopped()
+    }
+
+    /// Figures of the engine and of its extents.
+    pub fn engine_stats(&self) -> (EngineStats, ExtentStats) {
+        (self.engine().stats(), self.engine().extents().stats())
+    }
+
+    /// The engine's clock: what leases and ETags are measured by.
+    pub fn now(&self) -> Timestamp {
+        Timestamp::from_unix_ticks(self.engine().now().0)
+    }
+
+    /// The time of day: what dates of requests are measured by.
+    pub fn wall_now(&self) -> Timestamp {
+        Timestamp::from_unix_ticks(self.engine().wall_now().0)
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        Instant::now().checked_add(self.options().commit_patience)
+    }
+}

@@ -1,0 +1,127 @@
+//! An interval of a layer, and how it is stored. All but its bytes stands in its key, so that ranges are listed without
+//! reading what lies in them.
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use lazuli_engine::{EngineError, Key, KeyRange, Value};
+
+use super::super::key::{self, ContentId};
+use super::super::record::corrupt;
+
+const NAME: &str = "interval";
+/// The one shape that there is.
+const SHAPE: u8 = 1;
+
+const ZERO: u8 = 0;
+const INLINE: u8 = 1;
+const CHUNK: u8 = 2;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interval {
+    pub start: u64,
+    pub end: u64,
+    pub data: Data,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// Cleared: what the parent has here does not show.
+    Zero,
+    /// As many bytes as the interval is long.
+    Inline(Bytes),
+    /// A part of a chunk, beginning at `from`.
+    Chunk { id: u128, len: u32, from: u32 },
+    /// Bytes that a listing of ranges did not read.
+    Unread,
+}
+
+impl Data {
+    fn kind(&self) -> u8 {
+        match self {
+            Self::Zero => ZERO,
+            Self::Inline(_) | Self::Unread => INLINE,
+            Self::Chunk { .. } => CHUNK,
+        }
+    }
+
+    /// What of it remains when so much is cut off its front and it is so long.
+    pub fn part(&self, skip: u64, length: u64) -> Self {
+        match self {
+            Self::Zero => Self::Zero,
+            Self::Unread => Self::Unread,
+            Self::Inline(bytes) => {
+                let end = bytes.len().min((skip + length) as usize);
+                Self::Inline(bytes.slice((skip as usize).min(end)..end))
+            }
+            Self::Chunk { id, len, from } => Self::Chunk { id: *id, len: *len, from: from + skip as u32 },
+        }
+    }
+}
+
+impl Interval {
+    pub fn key(&self, layer: ContentId) -> Key {
+        key::interval(layer, self.end, self.start, self.data.kind())
+    }
+
+    pub fn value(&self) -> Value {
+        let mut value = BytesMut::with_capacity(32);
+        value.put_u8(SHAPE);
+        match &self.data {
+            Data::Zero | Data::Unread => {}
+            Data::Inline(bytes) => value.put_slice(bytes),
+            Data::Chunk { id, len, from } => {
+                value.put_u128(*id);
+                value.put_u32(*len);
+                value.put_u32(*from);
+            }
+        }
+        value.freeze()
+    }
+
+    /// `value` is `None` where only keys were read.
+    pub fn decode(key: &[u8], value: Option<&Value>) -> Result<Self, EngineError> {
+        let damaged = || corrupt(NAME, "damaged");
+        let (start, end, kind) = key::interval_of(key).ok_or_else(damaged)?;
+        if start >= end {
+            return Err(damaged());
+        }
+        let data = match (kind, value) {
+            (ZERO, _) => Data::Zero,
+            (INLINE | CHUNK, None) => Data::Unread,
+            (INLINE, Some(value)) => {
+                let bytes = value.slice(1.min(value.len())..);
+                if bytes.len() as u64 != end - start {
+                    return Err(damaged());
+                }
+                Data::Inline(bytes)
+            }
+            (CHUNK, Some(value)) => {
+                let fields: &[u8; 25] = value.as_ref().try_into().map_err(|_| damaged())?;
+                let word = |at: usize| {
+                    u32::from_be_bytes([fields[at], fields[at + 1], fields[at + 2], fields[at + 3]])
+                };
+                let mut id = [0; 16];
+                id.copy_from_slice(&fields[1..17]);
+                Data::Chunk { id: u128::from_be_bytes(id), len: word(17), from: word(21) }
+            }
+            _ => return Err(damaged()),
+        };
+        Ok(Self { start, end, data })
+    }
+
+    pub fn length(&self) -> u64 {
+        self.end - self.start
+    }
+
+    /// The part of it that lies in the range, which must not be empty.
+    pub fn within(&self, start: u64, end: u64) -> Self {
+        let (from, to) = (self.start.max(start), self.end.min(end));
+        Self { start: from, end: to, data: self.data.part(from - self.start, to.saturating_sub(from)) }
+    }
+}
+
+/// The intervals of a layer that end behind an offset. They are disjoint, so they come in the order of their starts too.
+pub fn behind(layer: ContentId, offset: u64) -> KeyRange {
+    let mut range = key::intervals(layer);
+    range.start = key::interval(layer, offset.saturating_add(1), 0, 0);
+    range
+}

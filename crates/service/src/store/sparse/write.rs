@@ -1,0 +1,177 @@
+//! Writing into the top layer.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use lazuli_engine::{Reader, Scan, Value};
+
+use super::interval::{Data, Interval, behind};
+use crate::fault::Answer;
+use crate::store::content;
+use crate::store::key::{self, ContentId};
+use crate::store::record::Record;
+use crate::store::record::content::{Content, DeadContent, Fragments, Piece};
+use crate::store::unit::Changes;
+use lazuli_model::time::Timestamp;
+
+/// So many intervals, and about so many bytes of them, one write cuts up. More are left to the sweeper, under a new layer.
+const INTERVALS: usize = 2_000;
+const BYTES: usize = 300_000;
+
+/// Whether the layer took the write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    Done,
+    /// Too much lies in the range: the write needs a new layer.
+    TooMuch,
+}
+
+/// Puts intervals that cover the range together in place of what the layer has there. The commit is refused if the
+/// sweeper has moved intervals into the layer meanwhile, whose every commit writes the layer's parent again.
+pub async fn write<W: Changes>(
+    reader: &Reader,
+    changes: &mut W,
+    layer: ContentId,
+    range: Range<u64>,
+    new: &[Interval],
+    now: Timestamp,
+) -> Answer<Cut> {
+    reader.get(key::parent(layer)).await?;
+    let mut cut = Vec::new();
+    let mut bytes = 0;
+    let mut after = None;
+    'read: loop {
+        let limit = (INTERVALS + 1 - cut.len()).min(256);
+        let scan = Scan { after, limit, ..Scan::of(behind(layer, range.start)) };
+        let page = reader.scan(scan).await?;
+        for (key, entry) in &page.items {
+            let interval = Interval::decode(key, Some(&entry.value))?;
+            if interval.start >= range.end {
+                break 'read;
+            }
+            bytes += key.len() + entry.value.len().min(64);
+            cut.push(interval);
+            if cut.len() > INTERVALS || bytes > BYTES {
+                return Ok(Cut::TooMuch);
+            }
+        }
+        after = page.items.last().map(|(key, _)| key.clone());
+        if !page.more {
+            break;
+        }
+    }
+    let mut ledger = Ledger::default();
+    for interval in &cut {
+        changes.delete(interval.key(layer));
+        ledger.drop(&interval.data);
+        if interval.start < range.start {
+            keep(changes, layer, interval.within(interval.start, range.start), &mut ledger);
+        }
+        if interval.end > range.end {
+            keep(changes, layer, interval.within(range.end, interval.end), &mut ledger);
+        }
+    }
+    for interval in new {
+        changes.put(interval.key(layer), interval.value());
+    }
+    ledger.settle(reader, changes, &[layer], now).await?;
+    Ok(Cut::Done)
+}
+
+fn keep<W: Changes>(changes: &mut W, layer: ContentId, part: Interval, ledger: &mut Ledger) {
+    ledger.keep(&part.data);
+    changes.put(part.key(layer), part.value());
+}
+
+/// Lets a range read as zeros. Where nothing can show through, nothing need be written.
+pub async fn clear<W: Changes>(
+    reader: &Reader,
+    changes: &mut W,
+    layer: ContentId,
+    range: Range<u64>,
+    now: Timestamp,
+) -> Answer<Cut> {
+    let has_parent = reader.get(key::parent(layer)).await?.is_some();
+    let zero = Interval { start: range.start, end: range.end, data: Data::Zero };
+    let new = if has_parent { std::slice::from_ref(&zero) } else { &[] };
+    write(reader, changes, layer, range, new, now).await
+}
+
+/// A new layer over a content, which hands on the hold that the record had on it. `is_shared` when another record keeps
+/// a hold of its own.
+pub async fn push_layer<W: Changes>(
+    reader: &Reader,
+    changes: &mut W,
+    below: &Content,
+    is_shared: bool,
+    now: Timestamp,
+) -> Answer<Content> {
+    let id = ContentId::fresh(now);
+    match is_shared {
+        true => {
+            changes.put(key::parent(id), below.encode());
+            changes.put(key::child(below.id, id), Value::new());
+        }
+        false => content::become_parent(reader, changes, below, id).await?,
+    }
+    Ok(Content { id, length: below.length, shape: below.shape.clone() })
+}
+
+/// How many intervals of each chunk went and came. A chunk whose last one went is given back when the downloads that
+/// may have seen it are over.
+#[derive(Default)]
+pub struct Ledger {
+    chunks: HashMap<u128, (i64, u32)>,
+}
+
+impl Ledger {
+    pub fn drop(&mut self, data: &Data) {
+        self.note(data, -1);
+    }
+
+    pub fn keep(&mut self, data: &Data) {
+        self.note(data, 1);
+    }
+
+    fn note(&mut self, data: &Data, by: i64) {
+        if let Data::Chunk { id, len, .. } = data {
+            self.chunks.entry(*id).or_insert((0, *len)).0 += by;
+        }
+    }
+
+    /// `seen` are the layers through which downloads may have found the chunks.
+    pub async fn settle<W: Changes>(
+        self,
+        reader: &Reader,
+        changes: &mut W,
+        seen: &[ContentId],
+        now: Timestamp,
+    ) -> Answer<()> {
+        let mut dead = Vec::new();
+        for (id, (by, len)) in self.chunks {
+            if by == 0 {
+                continue;
+            }
+            let key = key::fragments(id);
+            let stored = reader.get(key.clone()).await?;
+            let before = match &stored {
+                Some(entry) => i64::from(Fragments::decode(&entry.value)?.0),
+                None => 1,
+            };
+            let after = u32::try_from(before + by).unwrap_or(0);
+            match after {
+                0 | 1 if stored.is_some() => changes.delete(key),
+                0 | 1 => {}
+                _ => changes.put(key, Fragments(after).encode()),
+            }
+            if after == 0 {
+                dead.push(Piece::Chunk { id, len });
+            }
+        }
+        if !dead.is_empty() {
+            let item = DeadContent::Replaced { seen: seen.to_vec(), pieces: dead };
+            changes.put(key::dead_content(ContentId::fresh(now)), item.encode());
+        }
+        Ok(())
+    }
+}
