@@ -37,6 +37,13 @@ def main():
         azcopy('copy', url, down, '--from-to', 'BlobLocal', '--recursive', '--check-md5', 'FailIfDifferent')
         same(digest(up), digest(os.path.join(down, container.container_name)), 'downloaded by azcopy')
 
+        # From service to service: small blobs with Put Blob From URL, large ones with Put Block From URL.
+        other = target.container('azcopyto')
+        to = '%s/%s?%s' % (target.endpoint, other.container_name, sas)
+        azcopy('copy', url.replace('?', '/*?', 1), to, '--from-to', 'BlobBlob', '--recursive', '--block-size-mb', '4')
+        same(digest(up), blobs(other), 'copied between containers by azcopy')
+        other.delete_container()
+
         os.remove(os.path.join(up, 'one'))
         with open(os.path.join(up, 'new'), 'wb') as file:
             file.write(b'new')

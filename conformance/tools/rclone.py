@@ -39,6 +39,20 @@ def main():
         rclone('copy', remote, down, '--multi-thread-streams', '4', '--multi-thread-cutoff', '8Mi')
         same(digest(up), digest(down), 'copied back by rclone')
 
+        # On the server: a copy to another container, and a move back.
+        other = target.container('rcloneto')
+        there = 'lazuli:%s' % other.container_name
+        log = os.path.join(place, 'log')
+        rclone('copy', remote, there, '-v', '--log-file', log)
+        same(digest(up), blobs(other), 'copied on the server by rclone')
+        with open(log) as file:
+            told = file.read()
+        assert told.count('server-side copy') >= len(digest(up)), 'rclone passed bytes through itself:\n%s' % told[-2000:]
+        rclone('moveto', there + '/small.txt', there + '/moved.txt')
+        names = set(blobs(other))
+        assert 'moved.txt' in names and 'small.txt' not in names, names
+        other.delete_container()
+
         os.remove(os.path.join(up, 'one'))
         with open(os.path.join(up, 'small.txt'), 'ab') as file:
             file.write(b'longer')

@@ -96,6 +96,14 @@ impl Extents {
         }
     }
 
+    /// The CRC-64 of a whole chunk, as it was written; the payload is not read. A caller that may race with the chunk's
+    /// release holds a [`Pin`].
+    pub async fn crc64(&self, id: ChunkId) -> Result<u64, EngineError> {
+        match &self.0 {
+            Kind::Local(local) => local.crc64(id).await,
+        }
+    }
+
     pub fn stats(&self) -> ExtentStats {
         match &self.0 {
             Kind::Local(local) => local.stats(),

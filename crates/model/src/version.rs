@@ -98,6 +98,8 @@ features! {
     QueueVisibilityOnPut V2011_08_18
     /// Lease durations, proposed ids, change, break periods, container leases.
     LeaseRework V2012_02_12
+    /// Copies may go on after their answer, and reads tell of them.
+    AsynchronousCopies V2012_02_12
     /// Reads take any combination of conditional headers, and lists of ETags.
     MultipleConditionsOnRead V2013_08_15
     /// A lease id on a blob that does not exist is refused with 412.
@@ -150,6 +152,8 @@ features! {
     /// `ses` in the SAS strings.
     SasEncryptionScope V2020_12_06
     TableAuthenticationChallenge V2020_12_06
+    /// Copy Blob From URL tells that the blob is encrypted.
+    CopyFromUrlTellsEncryption V2021_08_06
     ColdTier V2021_12_02
     /// 100 MiB per Append Block.
     AppendBlocks100MiB V2022_11_02

@@ -13,6 +13,7 @@ use lazuli_service::{Body, Context, Services};
 use crate::address;
 use crate::auth::Auth;
 use crate::authorize::Grant;
+use crate::copy::Sources;
 use crate::head::Head;
 use crate::preconditions;
 use crate::reply::Reply;
@@ -24,6 +25,8 @@ pub(crate) type Operation = Pin<Box<dyn Future<Output = Result<Reply, Failure>> 
 pub struct Call {
     pub services: Services,
     pub auth: Arc<Auth>,
+    /// Where copies may come from.
+    pub sources: Arc<Sources>,
     pub head: Box<Head>,
     pub row: &'static Row,
     pub context: Context,

@@ -5,9 +5,15 @@ use lazuli_model::version::{ApiVersion, Feature};
 
 use crate::headers::name;
 
-const LATER: [(HeaderName, Feature); 11] = [
+const LATER: [(HeaderName, Feature); 17] = [
     (name::X_MS_LEASE_STATE, Feature::LeaseRework),
     (name::X_MS_LEASE_DURATION, Feature::LeaseRework),
+    (name::X_MS_COPY_ID, Feature::AsynchronousCopies),
+    (name::X_MS_COPY_SOURCE, Feature::AsynchronousCopies),
+    (name::X_MS_COPY_STATUS, Feature::AsynchronousCopies),
+    (name::X_MS_COPY_STATUS_DESCRIPTION, Feature::AsynchronousCopies),
+    (name::X_MS_COPY_PROGRESS, Feature::AsynchronousCopies),
+    (name::X_MS_COPY_COMPLETION_TIME, Feature::AsynchronousCopies),
     (name::CONTENT_DISPOSITION, Feature::ContentDisposition),
     (name::X_MS_SERVER_ENCRYPTED, Feature::EncryptionFlags),
     (name::X_MS_REQUEST_SERVER_ENCRYPTED, Feature::EncryptionFlags),
@@ -53,7 +59,17 @@ mod tests {
         assert!(left(ApiVersion::V2019_07_07).contains(&"x-ms-is-hns-enabled"));
         assert_eq!(
             left(ApiVersion::V2014_02_14),
-            ["content-disposition", "x-ms-lease-duration", "x-ms-lease-state"]
+            [
+                "content-disposition",
+                "x-ms-lease-duration",
+                "x-ms-lease-state",
+                "x-ms-copy-completion-time",
+                "x-ms-copy-id",
+                "x-ms-copy-progress",
+                "x-ms-copy-source",
+                "x-ms-copy-status",
+                "x-ms-copy-status-description"
+            ]
         );
         assert!(left(ApiVersion::V2009_09_19).is_empty());
     }

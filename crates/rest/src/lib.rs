@@ -5,6 +5,7 @@ pub mod auth;
 pub mod authorize;
 pub mod blob;
 pub mod call;
+pub mod copy;
 pub mod cors;
 pub mod decode;
 mod error;

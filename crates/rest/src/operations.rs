@@ -57,6 +57,9 @@ handlers! {
     GetPageRanges => blob::get_page_ranges::get_page_ranges,
     PutBlock => blob::put_block::put_block,
     PutBlockList => blob::put_block_list::put_block_list,
+    CopyBlob | CopyBlobFromUrl | PutBlobFromUrl => blob::copy_blob::copy_blob,
+    AbortCopyBlob => blob::abort_copy_blob::abort_copy_blob,
+    PutBlockFromUrl => blob::put_block_from_url::put_block_from_url,
     GetBlockList => blob::get_block_list::get_block_list,
     AppendBlock => blob::append_block::append_block,
     AppendBlobSeal => blob::append_blob_seal::append_blob_seal,
@@ -97,7 +100,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, CopyBlob, CopyBlobFromUrl, PutBlobFromUrl, AbortCopyBlob, IncrementalCopyBlob, PutBlockFromUrl, PutPageFromUrl, AppendBlockFromUrl,
+        BlobBatch, FindBlobsByTags, RestoreContainer, RenameContainer, FindBlobsByTagsInContainer, ContainerBatch, UndeleteBlob, SetBlobTier, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

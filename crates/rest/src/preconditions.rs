@@ -78,7 +78,8 @@ pub fn target(head: &Head, row: &Row) -> Result<Preconditions, Failure> {
 
 /// Conditions on the source of a copy.
 pub fn source(head: &Head) -> Result<Preconditions, Failure> {
-    SOURCE.read(head, Rule::Write, true)
+    let given = SOURCE.read(head, Rule::Write, true)?;
+    Ok(Preconditions { lease_id: lease_id(head, headers::X_MS_SOURCE_LEASE_ID)?, ..given })
 }
 
 impl Family {

@@ -17,6 +17,7 @@ use tracing::Instrument;
 use crate::auth::Auth;
 use crate::authorize::authorize;
 use crate::call::Call;
+use crate::copy::Sources;
 use crate::head::Head;
 use crate::not_built::not_built;
 use crate::reply::Reply;
@@ -38,12 +39,20 @@ pub struct Served {
 pub struct Gateway {
     pub services: Services,
     pub auth: Arc<Auth>,
+    sources: Arc<Sources>,
     date: HttpDate,
 }
 
 impl Gateway {
     pub fn new(services: Services, auth: Auth) -> Self {
-        Self { services, auth: Arc::new(auth), date: HttpDate::default() }
+        Self { services, auth: Arc::new(auth), sources: Arc::default(), date: HttpDate::default() }
+    }
+
+    /// Where copies may come from, beside the address that a request itself came to.
+    #[must_use]
+    pub fn with_sources(mut self, sources: Sources) -> Self {
+        self.sources = Arc::new(sources);
+        self
     }
 
     /// The answer alone.
@@ -169,7 +178,8 @@ impl Gateway {
         check_body(&head, row)?;
         check_timeout(&head)?;
         let (services, auth) = (self.services.clone(), Arc::clone(&self.auth));
-        let call = Call { services, auth, head, row, context, grant: Box::new(grant), body };
+        let sources = Arc::clone(&self.sources);
+        let call = Call { services, auth, sources, head, row, context, grant: Box::new(grant), body };
         let reply = match row.route.service {
             Service::Table => table::preferred(call, handler).await,
             _ => handler(call).await,

@@ -194,6 +194,8 @@ settings! {
             oauth_jwks: PathBuf, "oauthJwks", "FILE", "LAZULI_OAUTH_JWKS";
             /// Audience of verified bearer tokens [default: the storage service's].
             oauth_audience: String, "oauthAudience", "URL", "LAZULI_OAUTH_AUDIENCE";
+            /// Hosts elsewhere that copies may read: HOST[:PORT], separated by commas [default: none].
+            copy_sources: List, "copySources", "LIST", "LAZULI_COPY_SOURCES";
         }
         switches {
             /// Take bearer tokens over plain http too.

@@ -1,11 +1,13 @@
 //! Where the layers meet: configuration to engine, services and gateway.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use lazuli_engine::{Engine, Host, Options};
 use lazuli_model::operation::Service;
 use lazuli_rest::Gateway;
 use lazuli_rest::auth::{Account, Accounts, Auth, Jwks, OAuth};
+use lazuli_rest::copy::{ForeignHosts, Sources};
 use lazuli_service::{Members, ServiceOptions, Services, upkeep};
 use tokio::task::JoinHandle;
 
@@ -55,12 +57,13 @@ pub struct Assembled {
     accounts: Accounts,
 }
 
-/// A server over the engine, ready for its first request.
+/// A server over the engine, ready for its first request. `own` are the addresses that its Blob service listens on.
 pub async fn assemble(
     config: &Config,
     engine: &Engine,
     members: Members,
     metrics: &Metrics,
+    own: Vec<SocketAddr>,
 ) -> Result<Assembled, Error> {
     let options = ServiceOptions {
         answer_memory: config.answer_memory,
@@ -77,7 +80,9 @@ pub async fn assemble(
     let auth = Auth::new(accounts.clone(), oauth(&config.oauth)?, secret)
         .with_bearer_over_http(config.bearer_over_http);
     metrics.watch(&services);
-    let gateway = Arc::new(Gateway::new(services.clone(), auth));
+    let foreign = ForeignHosts::parse(config.copy_sources.iter().map(String::as_str))?;
+    let gateway = Gateway::new(services.clone(), auth).with_sources(Sources::new(own, foreign));
+    let gateway = Arc::new(gateway);
     Ok(Assembled { services, gateway, accounts })
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lazuli_engine::Engine;
+use lazuli_model::operation::Service;
 use lazuli_service::Members;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
@@ -70,8 +71,10 @@ async fn serve(
     // A directory is locked by this process: it is alone unless a rehearsal wants more servers in it.
     let members = if listeners.servers.len() > 1 { Members::Several } else { Members::Alone };
     let mut servers = Vec::new();
-    for _ in &listeners.servers {
-        servers.push(assemble::assemble(config, &engine, members, &metrics).await?);
+    for bound in &listeners.servers {
+        let own = config.listeners.iter().zip(bound).filter(|(of, _)| of.service == Service::Blob);
+        let own = own.map(|(_, bound)| bound.address).collect();
+        servers.push(assemble::assemble(config, &engine, members, &metrics, own).await?);
     }
     let Some(first) = servers.first() else { return Err("no server".into()) };
     create_at_start::create(&first.services, &config.create_at_start).await?;

@@ -19,7 +19,7 @@ mod tests;
 use crate::blob::BlobType;
 use crate::error::{ErrorCode, Failure};
 use crate::etag::{ETag, ETagCondition};
-use crate::operation::{Conditions, LeaseUse, Policy};
+use crate::operation::{Conditions, LeaseUse, Policy, Rule};
 use crate::tags::{TagExpression, Tags};
 use crate::time::Timestamp;
 use crate::version::{ApiVersion, Feature};
@@ -104,6 +104,8 @@ pub struct Target<'a> {
     pub sealed: bool,
     /// When Set Blob Tier, or a write with an explicit tier, last chose the access tier.
     pub tier_changed: Option<Timestamp>,
+    /// A copy is still writing it.
+    pub is_being_copied: bool,
 }
 
 impl Target<'_> {
@@ -118,6 +120,7 @@ impl Target<'_> {
         sequence_number: 0,
         sealed: false,
         tier_changed: None,
+        is_being_copied: false,
     };
 
     pub const UNCOMMITTED: Target<'static> =
@@ -148,6 +151,7 @@ pub enum Check {
     Tags,
     TierTime,
     Type,
+    PendingCopy,
     Seal,
     SequenceNumber,
     AppendPosition,
@@ -155,7 +159,7 @@ pub enum Check {
 }
 
 /// The first check that fails is the one reported. What comes later in the service (archive tier,
-/// pending copy, checks of the content) is the operation's own.
+/// checks of the content) is the operation's own.
 ///
 /// The lease stands before the conditions: an upload with `If-None-Match: *` onto a leased blob is
 /// told LeaseIdMissing, not BlobAlreadyExists (recorded).
@@ -168,6 +172,7 @@ pub const ORDER: &[Check] = &[
     Check::Tags,
     Check::TierTime,
     Check::Type,
+    Check::PendingCopy,
     Check::Seal,
     Check::SequenceNumber,
     Check::AppendPosition,
@@ -235,6 +240,7 @@ impl Request<'_> {
             Check::Tags => conditions::check_tags(self),
             Check::TierTime => position::check_tier_time(self),
             Check::Type => self.check_type(),
+            Check::PendingCopy => self.check_pending_copy(),
             Check::Seal => self.check_seal(),
             Check::SequenceNumber => position::check_sequence_number(self),
             Check::AppendPosition => position::check_append_position(self),
@@ -292,6 +298,15 @@ impl Request<'_> {
         match self.policy.refuses_sealed && self.target.sealed {
             true => Err(ErrorCode::BlobIsSealed.into()),
             false => Ok(()),
+        }
+    }
+
+    fn check_pending_copy(&self) -> Result<(), Failure> {
+        let waits = self.policy.rule == Rule::Write && !self.policy.works_on_pending_copy;
+        if waits && self.target.is_being_copied {
+            Err(ErrorCode::PendingCopyOperation.into())
+        } else {
+            Ok(())
         }
     }
 

@@ -1,20 +1,28 @@
 //! Conditions on the source of a copy: `x-ms-source-if-*`, in a [`Preconditions`] of their own.
 
 use crate::error::{ErrorCode, Failure};
-use crate::operation::{Policy, Source};
+use crate::operation::{LeaseUse, Policy, Source};
 use crate::tags::Tags;
+use crate::time::Timestamp;
 
 use super::conditions::{Header, Headers, Seen};
-use super::{Preconditions, Target};
+use super::{Kind, Preconditions, Target, lease};
 
 /// Whether the source, which exists, is the one that the request means.
 ///
 /// Copy Blob looks at the source itself and answers like a write. The other operations read it over HTTP,
 /// and what that read would be told comes through (all recorded).
-pub fn admit_source(policy: &Policy, given: &Preconditions, source: &Target<'_>) -> Result<(), Failure> {
+pub fn admit_source(
+    policy: &Policy,
+    given: &Preconditions,
+    source: &Target<'_>,
+    now: Timestamp,
+) -> Result<(), Failure> {
     if policy.source == Source::None {
         return Ok(());
     }
+    // A source is only read: its lease is asked for when the request names one.
+    lease::check_use(Kind::Blob, source.lease, LeaseUse::Read, given.lease_id, now)?;
     let headers = Headers {
         if_match: given.if_match.as_ref(),
         if_none_match: given.if_none_match.as_ref(),

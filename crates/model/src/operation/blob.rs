@@ -221,7 +221,7 @@ macro_rules! blob_operations {
             PutPage: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Put Page", V::V2009_09_19)
                     .marks(&[Is(COMP, "page"), Is(PAGE_WRITE, "update"), Lacks(COPY_SOURCE)]).body(Bytes),
-                policy: WRITE.conditions(C::ETG.and(C::SEQUENCE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Page),
+                policy: WRITE.conditions(C::ETG.and(C::SEQUENCE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Page).keeps_copy_state(),
                 access: WRITE_BLOB,
                 answer: answers(&[201]).etag(),
             }
@@ -229,7 +229,7 @@ macro_rules! blob_operations {
             ClearPages: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Put Page", V::V2009_09_19)
                     .marks(&[Is(COMP, "page"), Is(PAGE_WRITE, "clear"), Lacks(COPY_SOURCE)]),
-                policy: WRITE.conditions(C::ETG.and(C::SEQUENCE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Page),
+                policy: WRITE.conditions(C::ETG.and(C::SEQUENCE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Page).keeps_copy_state(),
                 access: WRITE_BLOB,
                 answer: answers(&[201]).etag(),
             }

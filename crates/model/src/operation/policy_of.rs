@@ -78,6 +78,10 @@ pub struct Policy {
     pub finds_uncommitted: bool,
     /// A condition that would be ignored is refused: the client counts on it.
     pub refuses_other_conditions: bool,
+    /// Works on a blob that a copy is still writing; every other write waits for the copy's end.
+    pub works_on_pending_copy: bool,
+    /// The blob goes on telling which copy wrote it, although the operation changes it.
+    pub keeps_copy_state: bool,
 }
 
 /// Reads; its answers to conditions are those of reads.
@@ -99,6 +103,8 @@ pub(super) const READ: Policy = Policy {
     refuses_sealed: false,
     finds_uncommitted: false,
     refuses_other_conditions: false,
+    works_on_pending_copy: false,
+    keeps_copy_state: false,
 };
 
 pub(super) const WRITE: Policy = Policy { rule: Rule::Write, ..READ };
@@ -167,6 +173,14 @@ impl Policy {
 
     pub(super) const fn refuses_other_conditions(self) -> Self {
         Self { refuses_other_conditions: true, ..self }
+    }
+
+    pub(super) const fn works_on_pending_copy(self) -> Self {
+        Self { works_on_pending_copy: true, ..self }
+    }
+
+    pub(super) const fn keeps_copy_state(self) -> Self {
+        Self { keeps_copy_state: true, ..self }
     }
 }
 

@@ -86,5 +86,6 @@ pub fn challenge(tenant: &str) -> String {
 
 /// Answers with status 401 carry the challenge.
 pub fn wants_challenge(failure: &Failure) -> bool {
-    failure.status() == 401
+    // Where the source of a copy wants a credential, another one for the request itself would not help.
+    failure.status() == 401 && failure.code != ErrorCode::CannotVerifyCopySource
 }

@@ -9,6 +9,7 @@ use lazuli_model::version::{ApiVersion, Feature};
 use lazuli_service::blob::{BlobRecord, Found, GetBlob, GetBlobProperties};
 use lazuli_service::download::Download;
 
+use super::copy_state;
 use super::properties::{customer_key, refuse_structured_body, show_customer_key};
 use crate::call::Call;
 use crate::decode;
@@ -141,6 +142,7 @@ fn describe(call: &Call, found: &Found) -> Reply {
     if blob.sealed {
         reply = reply.header(name::X_MS_BLOB_SEALED, true);
     }
+    let reply = copy_state::show(reply, blob.extras().copy.as_ref());
     show_customer_key(reply, blob.customer_key.as_ref())
 }
 

@@ -22,21 +22,17 @@ pub async fn get_page_ranges(call: Call) -> Result<Reply, Failure> {
             _ => return Err(Failure::invalid_query("maxresults", text, "")),
         },
     };
-    let range = decode::range(&call.head);
-    let mut wanted = match range {
-        Some(range) => range.start..range.end.map_or(u64::MAX, |last| last.saturating_add(1)),
-        None => 0..u64::MAX,
+    let from = match call.head.query("marker").filter(|marker| !marker.is_empty()) {
+        Some(marker) => marker.parse().map_err(|_| Failure::invalid_query("marker", marker, ""))?,
+        None => 0,
     };
-    if let Some(marker) = call.head.query("marker").filter(|marker| !marker.is_empty()) {
-        let at: u64 = marker.parse().map_err(|_| Failure::invalid_query("marker", marker, ""))?;
-        wanted.start = wanted.start.max(at);
-    }
     let input = GetPageRanges {
         at: call.blob(),
         snapshot: call.snapshot(),
         previous: previous(&call)?,
         preconditions: call.preconditions()?,
-        range: wanted,
+        range: decode::range(&call.head),
+        from,
         limit,
     };
     let (ranges, stamped, length) = input.execute(&call.services, &call.context).await?;

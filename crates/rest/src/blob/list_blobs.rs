@@ -13,7 +13,7 @@ use lazuli_service::shared::marker::Position;
 
 use super::get_blob::chosen_tier;
 use super::list::{Entries, LIST_LIMIT, asked, build, metadata, text};
-use super::tags;
+use super::{copy_state, tags};
 use crate::call::Call;
 use crate::decode;
 use crate::reply::Reply;
@@ -38,6 +38,7 @@ struct Shown {
     metadata: bool,
     tags: bool,
     tag_count: bool,
+    copy: bool,
 }
 
 pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
@@ -60,8 +61,12 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
     // race finds the next version by it. Ignored, it would read old commits as new ones and fail.
     let start_from = head.query("startFrom");
     let end_before = head.query("endBefore").filter(|_| head.version.has(Feature::ListEndBefore));
-    let shown =
-        Shown { metadata: includes("metadata"), tags: includes("tags"), tag_count: call.grant.may_read_tags };
+    let shown = Shown {
+        metadata: includes("metadata"),
+        tags: includes("tags"),
+        tag_count: call.grant.may_read_tags,
+        copy: includes("copy"),
+    };
     let page = call.services.outgoing().page();
     let input = ListBlobs {
         container: call.container(),
@@ -163,6 +168,9 @@ fn properties(writer: &mut Writer, blob: &BlobRecord, is_base: bool, now: Timest
     }
     if is_base {
         lease_elements(writer, blob.lease.as_ref(), now);
+    }
+    if shown.copy {
+        copy_state::write(writer, blob.extras().copy.as_ref());
     }
     writer.flag("ServerEncrypted", true);
     writer.maybe("EncryptionScope", blob.encryption_scope.as_deref());

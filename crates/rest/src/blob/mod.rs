@@ -1,7 +1,10 @@
 //! The Blob service on the wire, one file an operation: decode, call, encode.
 
+pub(crate) mod abort_copy_blob;
 pub(crate) mod append_blob_seal;
 pub(crate) mod append_block;
+pub(crate) mod copy_blob;
+pub(crate) mod copy_state;
 pub(crate) mod create_container;
 pub(crate) mod delete_blob;
 pub(crate) mod delete_container;
@@ -25,6 +28,7 @@ pub(crate) mod properties;
 pub(crate) mod put_append_blob;
 pub(crate) mod put_blob;
 pub(crate) mod put_block;
+pub(crate) mod put_block_from_url;
 pub(crate) mod put_block_list;
 pub(crate) mod put_page;
 pub(crate) mod put_page_blob;

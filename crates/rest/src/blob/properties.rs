@@ -12,7 +12,7 @@ use crate::head::Head;
 use crate::headers;
 use crate::reply::Reply;
 
-const DEFAULT_TYPE: &str = "application/octet-stream";
+pub(super) const DEFAULT_TYPE: &str = "application/octet-stream";
 /// The scope that every account has.
 const ACCOUNT_SCOPE: &str = "$account-encryption-key";
 
@@ -78,7 +78,7 @@ pub fn refuse_encryption_scope(call: &Call) -> Result<(), Failure> {
 
 /// Versions, immutability policies and legal holds are not built: to take such a header and ignore it would be a
 /// promise broken later.
-fn refuse_immutability(head: &Head) -> Result<(), Failure> {
+pub(super) fn refuse_immutability(head: &Head) -> Result<(), Failure> {
     const REFUSED: [&str; 3] =
         ["x-ms-immutability-policy-until-date", "x-ms-immutability-policy-mode", "x-ms-legal-hold"];
     refuse_headers(head, &REFUSED)

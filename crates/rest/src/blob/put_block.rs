@@ -56,7 +56,7 @@ impl TransportHash {
     }
 }
 
-fn block_id(text: Option<&str>) -> Result<Vec<u8>, Failure> {
+pub(super) fn block_id(text: Option<&str>) -> Result<Vec<u8>, Failure> {
     let text = text.ok_or_else(|| Failure::missing_query("blockid"))?;
     let refuse = |reason| Failure::invalid_query("blockid", text, reason);
     let id = BASE64_STANDARD.decode(text).map_err(|_| refuse("Not a valid base64 string."))?;

@@ -196,10 +196,11 @@ async fn query(call: Call, part: &Part<'_>) -> Result<Reply, Failure> {
     head.check_headers()?;
     let row = sub_row(&head)?;
     call.grant.covers(row)?;
-    let Call { services, auth, context, grant, head: outer, .. } = call;
+    let Call { services, auth, sources, context, grant, head: outer, .. } = call;
     let inner = Call {
         services: services.clone(),
         auth: auth.clone(),
+        sources: sources.clone(),
         head,
         row,
         context: context.clone(),
@@ -211,7 +212,7 @@ async fn query(call: Call, part: &Part<'_>) -> Result<Reply, Failure> {
         Op::QueryEntities => query_entities::query_entities(inner).await,
         _ => return Err(ErrorCode::InvalidInput.into()),
     };
-    let outer = Call { services, auth, head: outer, row, context, grant, body: Body::empty() };
+    let outer = Call { services, auth, sources, head: outer, row, context, grant, body: Body::empty() };
     Ok(match reply {
         Ok(reply) => reply.header(headers::DATASERVICEVERSION, "3.0;"),
         Err(failure) => refused_part(&outer, 0, 1, Preference::Unsaid, failure),

@@ -69,6 +69,8 @@ pub struct Config {
     pub tls: Option<Tls>,
     pub oauth: Oauth,
     pub bearer_over_http: bool,
+    /// Hosts elsewhere that copies may read, as they are written.
+    pub copy_sources: Vec<String>,
     pub path_style_only: bool,
     pub test_clock: bool,
     pub create_at_start: Vec<CreateAtStart>,

@@ -2,6 +2,7 @@
 
 use lazuli_rest::auth::accounts::{DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY};
 use lazuli_rest::auth::{Account, Accounts};
+use lazuli_rest::copy::ForeignHosts;
 use lazuli_service::ServiceOptions;
 
 use super::create_at_start::create_at_start;
@@ -59,6 +60,7 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
         credentials,
         tls,
         oauth,
+        copy_sources: copy_sources(settings.copy_sources.as_ref())?,
         bearer_over_http: settings.bearer_over_http.unwrap_or(false),
         path_style_only: settings.disable_product_style_url.unwrap_or(false),
         test_clock: settings.test_clock.unwrap_or(false),
@@ -95,6 +97,13 @@ fn accounts(written: Option<&List>) -> Result<(Vec<Account>, Vec<Credential>), C
     let accounts = Accounts::parse(&list.0.join(";"))
         .map_err(|error| ConfigError::setting("accounts", error.to_string()))?;
     Ok((accounts, Credential::all(list)))
+}
+
+fn copy_sources(written: Option<&List>) -> Result<Vec<String>, ConfigError> {
+    let hosts: Vec<String> = written.map(|list| list.0.clone()).unwrap_or_default();
+    ForeignHosts::parse(hosts.iter().map(String::as_str))
+        .map_err(|error| ConfigError::setting("copySources", error.to_string()))?;
+    Ok(hosts)
 }
 
 fn tls(settings: &Settings) -> Result<Option<Tls>, ConfigError> {

@@ -1,10 +1,9 @@
 //! Get Page Ranges, and what of them changed since a snapshot.
 
-use std::ops::Range;
-
 use lazuli_model::admission::Preconditions;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::operation::policy;
+use lazuli_model::range::ByteRange;
 use lazuli_model::time::Timestamp;
 
 use super::{BlobAddress, Stamped};
@@ -18,7 +17,9 @@ pub struct GetPageRanges {
     /// The snapshot since which changes are asked for.
     pub previous: Option<Timestamp>,
     pub preconditions: Preconditions,
-    pub range: Range<u64>,
+    pub range: Option<ByteRange>,
+    /// Where a list that was not whole goes on.
+    pub from: u64,
     /// The most ranges of the answer.
     pub limit: usize,
 }
@@ -56,7 +57,10 @@ impl GetPageRanges {
             }
             None => None,
         };
-        let ranges = view.page_ranges(&blob, previous.as_ref(), self.range, self.limit).await?;
+        let length = blob.length();
+        let mut range = self.range.map_or(Ok(0..length), |range| range.resolve(length))?;
+        range.start = range.start.max(self.from).min(range.end);
+        let ranges = view.page_ranges(&blob, previous.as_ref(), range, self.limit).await?;
         Ok((ranges, blob.stamped(), blob.length()))
     }
 }

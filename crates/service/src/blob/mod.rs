@@ -1,8 +1,12 @@
 //! The Blob service, one file an operation.
 
+mod abort_copy_blob;
 mod access;
 mod append_blob_seal;
 mod append_block;
+mod copy_blob;
+mod copy_job;
+mod copy_source;
 mod create_container;
 mod delete_blob;
 mod delete_container;
@@ -18,6 +22,7 @@ mod list_containers;
 mod put_append_blob;
 mod put_blob;
 mod put_block;
+mod put_block_from_url;
 mod put_block_list;
 mod put_page;
 mod put_page_blob;
@@ -29,9 +34,12 @@ mod set_container_metadata;
 mod snapshot_blob;
 mod write;
 
+pub use abort_copy_blob::AbortCopyBlob;
 pub use access::container_access;
 pub use append_blob_seal::AppendBlobSeal;
 pub use append_block::{AppendBlock, Appended};
+pub use copy_blob::{Copied, CopiedTags, CopyBlob, GivenProperties};
+pub use copy_source::{CopySource, ForeignSource, OwnSource};
 pub use create_container::CreateContainer;
 pub use delete_blob::{DeleteBlob, DeleteSnapshots};
 pub use delete_container::DeleteContainer;
@@ -47,6 +55,7 @@ pub use list_containers::{ContainerList, ListContainers};
 pub use put_append_blob::PutAppendBlob;
 pub use put_blob::{BlobProperties, PutBlockBlob, Stored};
 pub use put_block::{BlockStored, PutBlock};
+pub use put_block_from_url::PutBlockFromUrl;
 pub use put_block_list::{BlockSource, PutBlockList};
 pub use put_page::{ClearPages, PageStored, PutPage};
 pub use put_page_blob::PutPageBlob;

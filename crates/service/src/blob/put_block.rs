@@ -1,7 +1,7 @@
 //! Put Block: bytes that are not part of the blob until a block list names them.
 
 use lazuli_model::admission::Preconditions;
-use lazuli_model::operation::policy;
+use lazuli_model::operation::{Judged, Writes, policy};
 use lazuli_model::version::Feature;
 
 use super::write::check_key_of_blocks;
@@ -32,9 +32,19 @@ pub struct BlockStored {
 
 impl PutBlock {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<BlockStored> {
+        self.execute_as(services, context, policy::PutBlock).await
+    }
+
+    /// `op` is Put Block, or Put Block From URL with the bytes of its source.
+    pub(super) async fn execute_as(
+        self,
+        services: &Services,
+        context: &Context,
+        op: impl Judged<Mode = Writes>,
+    ) -> Answer<BlockStored> {
         let Self { at, preconditions, block_id, digests, body, limit, customer_key } = self;
         let view = services.view(context).await?;
-        view.blob(&at).await?.judge(policy::PutBlock, &preconditions)?;
+        view.blob(&at).await?.judge(op, &preconditions)?;
         drop(view);
         // Before there was a CRC-64, the answer was the MD5.
         let with_md5 = digests.md5.is_some() || !context.version.has(Feature::Crc64);
@@ -45,7 +55,7 @@ impl PutBlock {
             (&at, &preconditions, &block_id, customer_key.as_ref(), &content);
         let added = services
             .commit(context, |unit| async move {
-                let admitted = unit.blob(at).await?.admit(policy::PutBlock, given)?;
+                let admitted = unit.blob(at).await?.admit(op, given)?;
                 if let Some(Existing::Blob(blob)) = admitted.record() {
                     check_key_of_blocks(blob, customer_key)?;
                 }

@@ -27,7 +27,7 @@ impl Digests {
         Ok(crc64)
     }
 
-    fn compare(&self, md5: Option<[u8; 16]>, crc64: u64) -> Result<(), Failure> {
+    pub(super) fn compare(&self, md5: Option<[u8; 16]>, crc64: u64) -> Result<(), Failure> {
         if let (Some(sent), Some(found)) = (self.md5, md5)
             && sent != found
         {

@@ -34,7 +34,7 @@ pub struct BlobPlace {
 }
 
 impl BlobPlace {
-    fn key(&self) -> lazuli_engine::Key {
+    pub(super) fn key(&self) -> lazuli_engine::Key {
         match self.snapshot {
             Some(snapshot) => key::snapshot(self.generation, &self.name, snapshot.0),
             None => key::blob(self.generation, &self.name),
@@ -135,8 +135,6 @@ pub(crate) fn decode_blob(entry: Option<lazuli_engine::Entry>) -> Answer<Option<
 
 /// Where the bytes of a new content come from.
 pub enum Bytes<'a> {
-    /// There are none yet.
-    None,
     Uploaded(&'a NewContent),
     Listed(&'a BlockListPlan),
     /// Zeros, to be written in place.
@@ -144,6 +142,10 @@ pub enum Bytes<'a> {
         length: u64,
         sequence_number: u64,
     },
+    /// Another record holds it already, and goes on holding it.
+    Shared(&'a Content),
+    /// There are none yet.
+    None,
 }
 
 impl<M: Mode> Admitted<Existing, M> {
@@ -164,6 +166,18 @@ impl Admitted<Existing> {
         properties: &BlobProperties,
         bytes: Bytes<'_>,
     ) -> Answer<Stamped> {
+        Ok(self.replace_with(kind, properties, bytes, |_| {}).await?.0)
+    }
+
+    /// The same; `change` has the last word on the record. Gives the unit back, for what is written beside it.
+    pub(super) async fn replace_with(
+        self,
+        kind: BlobType,
+        properties: &BlobProperties,
+        bytes: Bytes<'_>,
+        change: impl FnOnce(&mut BlobRecord),
+    ) -> Answer<(Stamped, Unit)> {
+        let empty = Content::empty();
         let Self { mut unit, place, admitted, .. } = self;
         let existing = admitted.into_record();
         let staged = match &existing {
@@ -176,13 +190,6 @@ impl Admitted<Existing> {
         };
         let mut first_sequence_number = 0;
         let content = match bytes {
-            Bytes::None => {
-                if let Some(staged) = &staged {
-                    unit.give_up_stage(&place, staged);
-                }
-                retire(&mut unit, old, None).await?;
-                &Content::empty()
-            }
             Bytes::Pages { length, sequence_number } => {
                 if let Some(staged) = &staged {
                     unit.give_up_stage(&place, staged);
@@ -207,6 +214,25 @@ impl Admitted<Existing> {
                 retire(&mut unit, old, list.taking_over()).await?;
                 list.content()
             }
+            Bytes::Shared(content) => {
+                if let Some(staged) = &staged {
+                    unit.give_up_stage(&place, staged);
+                }
+                // A blob that gets the content that it has goes on holding it.
+                if old.is_none_or(|old| old.content.id != content.id) {
+                    let reader = unit.reader().clone();
+                    content::share(&reader, &mut unit, content).await?;
+                    retire(&mut unit, old, None).await?;
+                }
+                content
+            }
+            Bytes::None => {
+                if let Some(staged) = &staged {
+                    unit.give_up_stage(&place, staged);
+                }
+                retire(&mut unit, old, None).await?;
+                &empty
+            }
         };
         let lease = existing.as_ref().and_then(Existing::lease).cloned();
         let content = match kind {
@@ -215,8 +241,10 @@ impl Admitted<Existing> {
         };
         let mut record = record_over(old, lease, kind, content, properties, unit.now());
         record.sequence_number = first_sequence_number;
+        change(&mut record);
+        let stamped = record.stamped();
         unit.put(place.key(), record.encode());
-        Ok(record.stamped())
+        Ok((stamped, unit))
     }
 
     /// Carries out a lease action, on a committed blob or on one of uncommitted blocks only.
@@ -246,6 +274,12 @@ impl Present<BlobRecord> {
         if self.changes_etag() {
             let now = self.unit.now();
             self.record.touch(now);
+            // What a copy wrote is not what stands here any more.
+            if !self.policy.keeps_copy_state
+                && let Some(extras) = &mut self.record.extras
+            {
+                extras.copy = None;
+            }
         }
         self.unit.put(self.place.key(), self.record.clone().encode());
         self.record

@@ -47,7 +47,15 @@ impl<M: Mode> Unit<M> {
     }
 
     pub(crate) async fn find_container(&self, name: &str) -> Answer<Option<ContainerRecord>> {
-        Ok(match self.reader().get(key::container(self.account(), name)).await? {
+        self.find_container_in(self.account(), name).await
+    }
+
+    pub(super) async fn find_container_in(
+        &self,
+        account: &str,
+        name: &str,
+    ) -> Answer<Option<ContainerRecord>> {
+        Ok(match self.reader().get(key::container(account, name)).await? {
             Some(entry) => Some(ContainerRecord::decode(&entry.value)?),
             None => None,
         })

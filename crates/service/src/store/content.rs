@@ -65,7 +65,8 @@ pub async fn drop_holders<W: Changes>(reader: &Reader, plan: &mut W, contents: &
 /// blocks back; if it is a record, the sweeper finds nothing to do.
 pub fn absorb_later<W: Changes>(plan: &mut W, content: &Content) {
     let work = match content.shape {
-        Shape::Manifest { named: true, .. } => DeadContent::Absorb,
+        // Also where this holder did not name the blocks: the other one may.
+        Shape::Manifest { .. } => DeadContent::Absorb,
         Shape::Sparse => DeadContent::AbsorbLayer,
         _ => return,
     };

@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use bytes::Bytes;
-use lazuli_engine::{Corrupt, EngineError, Key, Reader};
+use lazuli_engine::{Corrupt, EngineError, Key, Reader, crc64, crc64_combine};
 
 use super::sparse::{self, Data, Overlay};
 use super::unit::View;
 use crate::Services;
+use crate::body::{Body, BodyError};
 use crate::fault::Answer;
 use crate::outgoing::held;
 use crate::store::key::{self, ContentId};
@@ -158,6 +159,58 @@ impl Download {
                 }
             }
         }
+    }
+
+    /// The CRC-64 of all that would be read. Chunks that are wanted as a whole tell theirs without being read.
+    pub async fn crc64(mut self) -> Answer<u64> {
+        let mut sum = self.ready.take().map_or(0, |bytes| crc64(&bytes));
+        while let Some(next) = self.next.pop_front() {
+            if self.active.as_ref().is_some_and(|active| !active.may_go_on()) {
+                return Err(EngineError::Unavailable("the other servers took this one for dead").into());
+            }
+            let (part, length) = match next {
+                Next::Manifest(cursor) => {
+                    self.advance(cursor).await?;
+                    continue;
+                }
+                Next::Sparse(cursor) => {
+                    self.load_sparse(cursor).await?;
+                    continue;
+                }
+                Next::Bytes(bytes) => (crc64(&bytes), bytes.len() as u64),
+                Next::Hole(length) => {
+                    let bytes = self.zeros(length);
+                    (crc64(&bytes), bytes.len() as u64)
+                }
+                Next::Piece(piece, wanted) => match piece.chunk() {
+                    Some(chunk) if wanted.len() as u64 == piece.size() => {
+                        (self.services.engine().extents().crc64(chunk).await?, piece.size())
+                    }
+                    _ => {
+                        let bytes = self.read(piece, wanted).await?;
+                        (crc64(&bytes), bytes.len() as u64)
+                    }
+                },
+            };
+            sum = crc64_combine(sum, part, length);
+        }
+        Ok(sum)
+    }
+
+    /// To be written elsewhere.
+    pub fn into_body(self) -> Body {
+        let length = self.length;
+        let frames = futures_util::stream::unfold(Some(self), |download| async move {
+            let mut download = download?;
+            match download.next().await? {
+                Ok(bytes) => Some((Ok(bytes), Some(download))),
+                Err(fault) => {
+                    tracing::warn!(cause = ?fault.0.cause, "the source of a copy cannot be read");
+                    Some((Err(BodyError::Incomplete), None))
+                }
+            }
+        });
+        Body::new(frames, Some(length))
     }
 
     async fn read(&mut self, piece: Piece, mut wanted: Range<u32>) -> Answer<Bytes> {

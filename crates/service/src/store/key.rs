@@ -19,6 +19,7 @@
 //! e content                        stage whose blocks this manifest adopted, keys to be swept
 //! g content                        dead content, its chunks to be released; or a parent to be absorbed
 //! G generation                     dead container, its keys to be swept
+//! J copy                           copy under way, by its id     -> CopyJob
 //! q account 0 name                 queue                         -> QueueRecord
 //! k generation id                  message                       -> MessageFields
 //! v generation visible receipt id  message by the moment it is visible from -> when it expires
@@ -258,6 +259,14 @@ pub fn dead_content(content: ContentId) -> Key {
 
 pub fn dead_contents() -> KeyRange {
     KeyRange::prefix(&b"g"[..])
+}
+
+pub fn copy_job(id: uuid::Uuid) -> Key {
+    join(&[b"J", id.as_bytes()])
+}
+
+pub fn copy_jobs() -> KeyRange {
+    KeyRange::prefix(&b"J"[..])
 }
 
 pub fn queue(account: &str, name: &str) -> Key {

@@ -17,6 +17,11 @@ const LONG_LISTS: usize = 4;
 /// How long a Put Block List waits until it is one of them.
 const LONG_LISTS_PATIENCE: Duration = Duration::from_secs(30);
 
+/// Copies whose bytes are on their way at a time.
+const COPIES: usize = 64;
+/// How long a further one waits before it is refused.
+const COPIES_PATIENCE: Duration = Duration::from_secs(5);
+
 /// The services over one engine: what all handles share, and the engine's handle that this one commits with. Cheap to
 /// clone.
 #[derive(Clone)]
@@ -35,6 +40,7 @@ struct Inner {
     membership: members::Membership,
     stage_counts: StageCounts,
     long_lists: turns::Turns,
+    copies: turns::Turns,
     upkeep: upkeep::Counters,
     queue_caches: QueueCaches,
 }
@@ -57,6 +63,7 @@ impl Services {
             membership: members::Membership::default(),
             stage_counts: StageCounts::default(),
             long_lists: turns::Turns::new(LONG_LISTS, LONG_LISTS_PATIENCE),
+            copies: turns::Turns::new(COPIES, COPIES_PATIENCE),
             upkeep: upkeep::Counters::default(),
             queue_caches: QueueCaches::default(),
         };
@@ -113,6 +120,10 @@ impl Services {
 
     pub(crate) fn long_lists(&self) -> &turns::Turns {
         &self.inner.long_lists
+    }
+
+    pub(crate) fn copies(&self) -> &turns::Turns {
+        &self.inner.copies
     }
 
     pub(super) fn stage_counts(&self) -> &StageCounts {

@@ -8,6 +8,7 @@ use lazuli_engine::Scan;
 use lazuli_model::Timestamp;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::etag::ETagCondition;
+use lazuli_model::operation::Op;
 use lazuli_service::ServiceOptions;
 use lazuli_service::blob::{BlobProperties, BlockSource, DeleteSnapshots, PutBlockList};
 use proptest::prelude::*;
@@ -42,6 +43,13 @@ enum Act {
         blob: u8,
         only: bool,
     },
+    /// Over another blob, or over itself; of the base, or of one of its snapshots.
+    Copy {
+        from: u8,
+        to: u8,
+        snapshot: Option<usize>,
+        puts: bool,
+    },
     Sweep,
     /// A sweep that is cut short.
     Stop {
@@ -62,19 +70,25 @@ fn act() -> impl Strategy<Value = Act> {
             .prop_map(|(blob, picks)| Act::Commit { blob, picks }),
         2 => blob.clone().prop_map(|blob| Act::Snapshot { blob }),
         1 => (blob.clone(), 0usize..4).prop_map(|(blob, which)| Act::DeleteSnapshot { blob, which }),
+        3 => (blob.clone(), blob.clone(), prop::option::of(0usize..3), any::<bool>())
+            .prop_map(|(from, to, snapshot, puts)| Act::Copy { from, to, snapshot, puts }),
         1 => (blob, any::<bool>()).prop_map(|(blob, only)| Act::Delete { blob, only }),
         1 => Just(Act::Sweep),
         2 => (1usize..8).prop_map(|polls| Act::Stop { polls }),
     ]
 }
 
+/// The blocks that a list named.
+type Listed = Vec<(u8, Vec<u8>)>;
+
 /// What the service should hold under one name.
 #[derive(Clone, Default)]
 struct Model {
     base: Option<Vec<u8>>,
-    committed: Vec<(u8, Vec<u8>)>,
+    committed: Listed,
     staged: HashMap<u8, Vec<u8>>,
-    snapshots: BTreeMap<Timestamp, Vec<u8>>,
+    /// Bytes and the blocks that a list named.
+    snapshots: BTreeMap<Timestamp, (Vec<u8>, Listed)>,
 }
 
 fn bytes(seed: usize, size: usize) -> Vec<u8> {
@@ -107,7 +121,7 @@ async fn run(acts: Vec<Act>, scarce: bool) {
                 let made = bench.snapshot(name(blob)).await;
                 assert_eq!(made.is_ok(), model.base.is_some());
                 if let (Ok(at), Some(base)) = (made, &model.base) {
-                    model.snapshots.insert(at, base.clone());
+                    model.snapshots.insert(at, (base.clone(), model.committed.clone()));
                 }
             }
             Act::DeleteSnapshot { blob, which } => {
@@ -115,6 +129,26 @@ async fn run(acts: Vec<Act>, scarce: bool) {
                 if let Some(at) = model.snapshots.keys().nth(which).copied() {
                     bench.delete(name(blob), Some(at), None).await.unwrap();
                     model.snapshots.remove(&at);
+                }
+            }
+            Act::Copy { from, to, snapshot, puts } => {
+                let source = &models[usize::from(from)];
+                let at = snapshot.and_then(|which| source.snapshots.keys().nth(which).copied());
+                let expected = match at {
+                    Some(at) => source.snapshots.get(&at).cloned(),
+                    None => source.base.clone().map(|base| (base, source.committed.clone())),
+                };
+                let op = if puts { Op::PutBlobFromUrl } else { Op::CopyBlob };
+                let copied = bench.copy(op, name(from), at, name(to)).await;
+                assert_eq!(copied.is_ok(), expected.is_some());
+                if let (Ok(copied), Some((base, committed))) = (copied, expected) {
+                    if puts {
+                        assert_eq!(copied.crc64, Some(lazuli_service::crc64(&base)));
+                    }
+                    let model = &mut models[usize::from(to)];
+                    model.base = Some(base);
+                    model.committed = if puts { Vec::new() } else { committed };
+                    model.staged.clear();
                 }
             }
             Act::Delete { blob, only } => {
@@ -176,7 +210,7 @@ async fn check(bench: &Bench, models: &[Model]) {
     for (blob, model) in models.iter().enumerate() {
         let found = bench.get(name(blob as u8), None).await.ok();
         assert!(found == model.base, "base of {blob}: {:?} bytes", found.map(|bytes| bytes.len()));
-        for (at, body) in &model.snapshots {
+        for (at, (body, _)) in &model.snapshots {
             let found = bench.get(name(blob as u8), Some(*at)).await.unwrap();
             assert!(&found == body, "snapshot of {blob}");
         }

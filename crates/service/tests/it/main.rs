@@ -7,6 +7,7 @@ pub const SERVERS: usize = 1;
 
 mod append;
 mod contents;
+mod copies;
 mod pages;
 mod plan_sizes;
 mod queue;

@@ -70,7 +70,8 @@ impl Bench {
                 snapshot,
                 previous,
                 preconditions: Preconditions::default(),
-                range: from..u64::MAX,
+                range: None,
+                from,
                 limit: 3,
             };
             let (page, ..) = input.execute(&self.services, &self.context).await?;

@@ -6,7 +6,7 @@ use lazuli_model::Timestamp;
 use lazuli_model::access::PublicAccess;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::metadata::Metadata;
-use lazuli_model::operation::policy;
+use lazuli_model::operation::{Op, WritingOp, policy};
 use lazuli_model::range::ByteRange;
 use lazuli_model::version::ApiVersion;
 use lazuli_service::blob::*;
@@ -118,6 +118,32 @@ impl Bench {
         Ok(input.execute(&self.services, &self.context).await?.snapshot)
     }
 
+    /// `op` is one of the three copies of whole blobs.
+    pub async fn copy(&self, op: Op, from: &str, snapshot: Option<Timestamp>, to: &str) -> Answer<Copied> {
+        let source = OwnSource {
+            account: self.context.account.clone(),
+            at: at(from),
+            snapshot,
+            preconditions: Preconditions::default(),
+            customer_key: None,
+        };
+        self.copy_from(op, CopySource::Own(source), to).await
+    }
+
+    pub async fn copy_from(&self, op: Op, source: CopySource, to: &str) -> Answer<Copied> {
+        copying(source, to).execute(&self.services, &self.context, WritingOp::of(op).unwrap()).await
+    }
+
+    pub async fn properties(&self, name: &str) -> Answer<BlobRecord> {
+        let input = GetBlobProperties {
+            at: at(name),
+            snapshot: None,
+            preconditions: Preconditions::default(),
+            customer_key: None,
+        };
+        Ok(input.execute(&self.services, &self.context, policy::GetBlobProperties).await?.blob)
+    }
+
     pub async fn delete(
         &self,
         name: &str,
@@ -173,4 +199,17 @@ pub async fn drain(mut download: lazuli_service::download::Download) -> Answer<V
 
 pub fn at(name: &str) -> BlobAddress {
     BlobAddress { container: "c".into(), blob: name.into() }
+}
+
+pub fn copying(source: CopySource, to: &str) -> CopyBlob {
+    CopyBlob {
+        at: at(to),
+        preconditions: Preconditions::default(),
+        source,
+        shown_source: "http://127.0.0.1/source".into(),
+        given: GivenProperties::default(),
+        md5: None,
+        tells_md5: false,
+        limit: u64::MAX,
+    }
 }

@@ -67,6 +67,11 @@ impl MemoryExtents {
         Ok(slot.payload.slice(start..end))
     }
 
+    pub fn crc64(&self, id: ChunkId) -> Result<u64, EngineError> {
+        let payload = self.state.lock().chunks.get(&id).ok_or_else(|| gone(id))?.payload.clone();
+        Ok(crc64(&payload))
+    }
+
     pub fn claim(&self, publish: &[ChunkId]) -> bool {
         let mut state = self.state.lock();
         let written = |id: &ChunkId| state.chunks.get(id).is_some_and(|slot| slot.stage == Stage::Written);

@@ -166,6 +166,22 @@ impl LocalExtents {
         }
     }
 
+    /// The CRC-64 of a whole chunk: of its header alone.
+    pub async fn crc64(&self, id: ChunkId) -> Result<u64, EngineError> {
+        match &*self.0 {
+            Kind::Memory(memory) => memory.crc64(id),
+            Kind::File(store) => {
+                let _turn = store.reads.acquire().await.map_err(|_| ENDED_EARLY)?;
+                let extents = self.clone();
+                let read = move || match &*extents.0 {
+                    Kind::File(store) => store.crc64(id),
+                    Kind::Memory(memory) => memory.crc64(id),
+                };
+                blocking(read).await
+            }
+        }
+    }
+
     pub fn stats(&self) -> ExtentStats {
         match &*self.0 {
             Kind::Memory(memory) => memory.stats(),

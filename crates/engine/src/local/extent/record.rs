@@ -154,6 +154,11 @@ pub(super) fn cover(range: &Range<u32>, len: u32) -> Range<u32> {
 }
 
 impl Header {
+    /// The CRC-64 of the whole payload.
+    pub fn crc64(&self) -> u64 {
+        self.crcs.last().copied().unwrap_or(0)
+    }
+
     /// True when `bytes` are what was written to `covered`, which [`cover`] made.
     pub fn verify(&self, covered: &Range<u32>, bytes: &[u8]) -> bool {
         if bytes.len() != covered.len() {

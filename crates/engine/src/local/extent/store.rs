@@ -273,6 +273,29 @@ impl FileExtents {
         }
     }
 
+    /// Blocks. The CRC-64 of the payload, from the header.
+    pub fn crc64(&self, id: ChunkId) -> Result<u64, EngineError> {
+        let parts = IdParts::unpack(id);
+        let _pin = self.pins.pin();
+        let (location, file) = self.locate(id, parts.home)?;
+        let first = self.crc64_there(&file, id, location);
+        match self.locate_by_row(id) {
+            Ok((now, file)) if first.is_err() && now != location => self.crc64_there(&file, id, now),
+            _ => first,
+        }
+    }
+
+    fn crc64_there(&self, file: &ExtentFile, id: ChunkId, at: Location) -> Result<u64, EngineError> {
+        let len = IdParts::unpack(id).len;
+        let what = format!("header of chunk {:032x}, extent {}, page {}", id.0, at.extent, at.page);
+        let file = self.handle(file).map_err(|error| unreadable(&what, &error))?;
+        let bytes = file.read_at(u64::from(at.page) * PAGE as u64, record::header_len(len));
+        let bytes = bytes.map_err(|error| unreadable(&what, &error))?;
+        let header = record::decode_header(&bytes).filter(|header| header.id == id && header.len == len);
+        let header = header.ok_or_else(|| EngineError::Corrupt(Corrupt(format!("{what}: damaged"))))?;
+        Ok(header.crc64())
+    }
+
     pub fn read_there(
         &self,
         file: &ExtentFile,

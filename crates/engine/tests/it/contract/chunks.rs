@@ -22,6 +22,7 @@ async fn a_published_chunk_can_be_read(place: Place) {
     engine.commit(publishing(&engine, vec![], id)).await.unwrap();
     drop(written);
     assert_eq!(engine.extents().read(id, 10..20).await.unwrap(), vec![7; 10]);
+    assert_eq!(engine.extents().crc64(id).await.unwrap(), lazuli_engine::crc64(&[7; 100_000]));
     assert_eq!(engine.extents().stats().pending_chunks, 0);
 }
 

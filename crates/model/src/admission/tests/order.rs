@@ -3,6 +3,7 @@ use super::conditions::unmet;
 use super::record::{Record, outcome};
 use super::{ETAG, NEWEST, id, leases, row, table};
 use crate::etag::{ETag, ETagCondition};
+use crate::operation::{Op, Resource, Service};
 use crate::tags::Tags;
 use crate::time::Timestamp;
 use crate::version::ApiVersion;
@@ -23,7 +24,14 @@ fn watch(name: &str, mut given: Preconditions, steps: &[(&str, Repair)]) {
 fn appear(_: &mut Preconditions, record: &mut Option<Record>) {
     let lease = leases("Leased(A)").remove(0);
     let blob_type = Some(BlobType::Block);
-    *record = Some(Record { lease, blob_type, length: 100, sequence_number: 7, ..Record::present() });
+    *record = Some(Record {
+        lease,
+        blob_type,
+        length: 100,
+        sequence_number: 7,
+        is_being_copied: true,
+        ..Record::present()
+    });
 }
 
 fn drop_second_date(given: &mut Preconditions, _: &mut Option<Record>) {
@@ -70,6 +78,12 @@ fn seal(record: &mut Option<Record>, sealed: bool) {
     }
 }
 
+fn end_copy(_: &mut Preconditions, record: &mut Option<Record>) {
+    if let Some(record) = record {
+        record.is_being_copied = false;
+    }
+}
+
 fn everything_wrong() -> Preconditions {
     Preconditions {
         if_none_match: ETagCondition::parse(&ETAG.quoted()),
@@ -98,6 +112,7 @@ fn put_page_reports_the_first_fault() {
             ("412 ConditionNotMet", send_right_etag),
             ("412 ConditionNotMet", paint),
             ("409 InvalidBlobType", become_page_blob),
+            ("409 PendingCopyOperation", end_copy),
             ("412 SequenceNumberConditionNotMet", |given, _| given.sequence_number.at_most = Some(7)),
         ],
     );
@@ -119,6 +134,7 @@ fn append_block_reports_the_first_fault() {
                 become_append_blob(given, record);
                 seal(record, true);
             }),
+            ("409 PendingCopyOperation", end_copy),
             ("409 BlobIsSealed", |_, record| seal(record, false)),
             ("412 AppendPositionConditionNotMet", |given, _| given.append_position = Some(100)),
             ("412 MaxBlobSizeConditionNotMet", |given, _| given.max_size = Some(150)),
@@ -151,8 +167,22 @@ fn put_blob_reports_the_first_fault() {
                     record.blob_type = Some(BlobType::Block);
                 }
             }),
+            ("409 PendingCopyOperation", end_copy),
         ],
     );
+}
+
+/// lease.md section 5: while a copy is pending, every write and every lease action waits; reads and the abort do not.
+#[test]
+fn a_pending_copy_refuses_every_write_of_its_blob() {
+    let rows = Op::ALL.iter().map(|op| op.row());
+    for row in rows.filter(|row| row.route.service == Service::Blob && row.route.resource == Resource::Blob) {
+        let blob_type = row.policy.blob_type;
+        let record = Record { is_being_copied: true, blob_type, ..Record::present() };
+        let waits = row.op.writes() && row.op != Op::AbortCopyBlob;
+        let wanted = if waits { "409 PendingCopyOperation" } else { "ok" };
+        assert_eq!(outcome(row, &Preconditions::default(), Some(record), NEWEST), wanted, "{}", row.name());
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub(super) struct Record {
     pub sequence_number: u64,
     pub sealed: bool,
     pub tier_changed: Option<Timestamp>,
+    pub is_being_copied: bool,
 }
 
 impl Record {
@@ -36,6 +37,7 @@ impl Record {
             sequence_number: 0,
             sealed: false,
             tier_changed: None,
+            is_being_copied: false,
         }
     }
 
@@ -58,6 +60,7 @@ impl Subject for Record {
             sequence_number: self.sequence_number,
             sealed: self.sealed,
             tier_changed: self.tier_changed,
+            is_being_copied: self.is_being_copied,
         }
     }
 

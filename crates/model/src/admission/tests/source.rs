@@ -1,4 +1,4 @@
-use super::super::{Preconditions, Target, admit_source};
+use super::super::{Lease, LeaseDuration, LeaseId, Preconditions, Target, admit_source};
 use super::{ETAG, now, printed, row, table};
 use crate::etag::{ETag, ETagCondition};
 use crate::tags::{TagExpression, Tags};
@@ -44,10 +44,31 @@ fn every_source_condition_of_every_copy() {
     let source = Target { tags: Some(&tags), ..Target::present(ETAG, now()) };
     for line in table(SOURCES) {
         for (header, cell) in &line.cells {
-            let unmet = admit_source(&row(line.head).policy, &given(header, false), &source);
+            let unmet = admit_source(&row(line.head).policy, &given(header, false), &source, now());
             assert_eq!(printed(&unmet.expect_err(header)), *cell, "{} {header}", line.head);
-            assert!(admit_source(&row(line.head).policy, &given(header, true), &source).is_ok(), "{header}");
+            assert!(
+                admit_source(&row(line.head).policy, &given(header, true), &source, now()).is_ok(),
+                "{header}"
+            );
         }
     }
-    assert!(admit_source(&row("PutBlockBlob").policy, &given("source-if-match", false), &source).is_ok());
+    assert!(
+        admit_source(&row("PutBlockBlob").policy, &given("source-if-match", false), &source, now()).is_ok()
+    );
+}
+
+/// A source that is leased may be read without its id; one that the request names must be the right one.
+#[test]
+fn the_lease_of_a_source_is_a_condition_when_it_is_given() {
+    let id = |n| LeaseId(uuid::Uuid::from_u128(n));
+    let held = Lease { id: id(1), duration: LeaseDuration::Infinite, expires: None, breaks: None };
+    let judge = |lease: Option<&Lease>, given: Option<LeaseId>| {
+        let source = Target { lease, ..Target::present(ETAG, now()) };
+        let given = Preconditions { lease_id: given, ..Preconditions::default() };
+        admit_source(&row("CopyBlob").policy, &given, &source, now()).map_err(|failure| printed(&failure))
+    };
+    assert_eq!(judge(Some(&held), None), Ok(()));
+    assert_eq!(judge(Some(&held), Some(id(1))), Ok(()));
+    assert_eq!(judge(Some(&held), Some(id(2))), Err("412 LeaseIdMismatchWithBlobOperation".to_owned()));
+    assert_eq!(judge(None, Some(id(1))), Err("412 LeaseNotPresentWithBlobOperation".to_owned()));
 }

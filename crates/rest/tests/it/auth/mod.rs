@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "in tests, helpers included")]
 
 mod bearer;
+mod copy_sources;
 mod effects;
 mod matrix;
 mod rules;

@@ -7,6 +7,7 @@
 
 mod append;
 pub mod client;
+mod foreign_sources;
 mod lanes;
 mod pages;
 mod rows;
@@ -32,6 +33,7 @@ async fn conversations() {
     }
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
     rows::update_and_delete_a_message().await;
+    foreign_sources::abort_a_copy().await;
     rows::assert_all_answered();
 }
 

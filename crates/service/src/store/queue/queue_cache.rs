@@ -302,8 +302,11 @@ pub struct Claim<'a> {
 }
 
 impl Claim<'_> {
+    /// In the order of the queue, whichever of them this server preferred.
     pub fn slots(&self) -> Vec<Slot> {
-        self.slots.iter().map(|(slot, _)| *slot).collect()
+        let mut slots: Vec<Slot> = self.slots.iter().map(|(slot, _)| *slot).collect();
+        slots.sort_unstable();
+        slots
     }
 
     /// A commit has got them, or has found that they were no longer there.

@@ -3,8 +3,8 @@
 use lazuli_model::admission::lease::Lease;
 use lazuli_model::admission::{Subject, Target};
 use lazuli_model::blob::{
-    BlobType, ContentHeaders, CopyState, CustomerKey, ExplicitTier, ImmutabilityPolicy, Rehydration,
-    SoftDeletion,
+    BlobType, ContentHeaders, CopyState, CopyStatus, CustomerKey, ExplicitTier, ImmutabilityPolicy,
+    Rehydration, SoftDeletion,
 };
 use lazuli_model::etag::ETag;
 use lazuli_model::metadata::Metadata;
@@ -85,6 +85,11 @@ impl BlobRecord {
         self.extras.get_or_insert_default()
     }
 
+    /// The copy that is still writing it.
+    pub fn pending_copy(&self) -> Option<&CopyState> {
+        self.extras().copy.as_ref().filter(|copy| copy.status == CopyStatus::Pending)
+    }
+
     pub fn length(&self) -> u64 {
         self.content.length
     }
@@ -114,6 +119,7 @@ impl Subject for BlobRecord {
             sequence_number: self.sequence_number,
             sealed: self.sealed,
             tier_changed: self.tier.map(|tier| tier.changed),
+            is_being_copied: self.pending_copy().is_some(),
             ..Target::present(self.etag, self.last_modified)
         }
     }

@@ -5,6 +5,7 @@ pub mod blob;
 pub mod block;
 pub mod container;
 pub mod content;
+pub mod copy_job;
 pub mod dead_snapshots;
 pub mod entity;
 pub mod existing;

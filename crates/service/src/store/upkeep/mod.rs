@@ -5,6 +5,7 @@
 
 pub(super) mod budget;
 pub(super) mod contents;
+mod copies;
 mod counters;
 mod drain;
 mod duty;
@@ -135,6 +136,10 @@ impl Round {
         for manifest in stages::list_adopted(work, self.adopted.clone()).await? {
             done.note("adopted blocks", stages::adopt(work, manifest).await.map(|()| true));
             self.adopted = Some(key::adopted(manifest));
+        }
+        match copies::end_lost(work).await {
+            Ok(count) => done.found += count,
+            Err(fault) => work.upkeep().pass_over("a copy without a server", &fault),
         }
         let more = self.sweep_contents(work, &mut done).await?;
         Ok(Pass { found: done.found, more: more || done.unfinished })

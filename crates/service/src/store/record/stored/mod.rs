@@ -9,6 +9,7 @@ mod blob_extras;
 pub mod block;
 pub mod container;
 pub mod content;
+pub mod copy_job;
 pub mod dead_snapshots;
 pub mod lease;
 pub mod queue;

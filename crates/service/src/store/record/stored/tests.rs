@@ -23,6 +23,7 @@ use crate::store::record::blob::{BlobExtras, BlobRecord};
 use crate::store::record::block::{BlockRecord, StagedRecord};
 use crate::store::record::container::ContainerRecord;
 use crate::store::record::content::{self, Content, DeadContent, Holders, ListedBlock, Piece, Segment};
+use crate::store::record::copy_job::CopyJob;
 use crate::store::record::dead_snapshots::DeadSnapshots;
 use crate::store::record::queue::{MessageFields, QueueRecord, Text};
 use crate::store::record::table::TableRecord;
@@ -198,6 +199,15 @@ fn contents_and_blocks() {
     assert_bytes(&DeadContent::Stage, "0103");
     assert_bytes(&DeadContent::Absorb, "0104");
     assert_bytes(&DeadSnapshots { up_to: 300 }, "01ac02");
+    let job = CopyJob {
+        id: uuid::Uuid::from_u128(0x11),
+        account: "a".into(),
+        container: "c".into(),
+        generation: Generation([2; 12]),
+        blob: "b".into(),
+        until: Timestamp(300),
+    };
+    assert_bytes(&job, "01110161016302020202020202020202020201 62ac02".replace(' ', "").as_str());
 }
 
 #[test]

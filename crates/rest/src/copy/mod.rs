@@ -1,0 +1,142 @@
+//! The source of a copy: found by its address, and read only by whom it may be read.
+//!
+//! A source of this server is not asked for over HTTP: a read of it is authorised as if its address had been sent in a
+//! request of its own, and the service then looks at the blob itself. A source elsewhere is read only where the
+//! configuration names its host.
+
+mod address;
+mod foreign;
+
+use std::net::SocketAddr;
+
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::operation::{Method, Op, Service, Source};
+use lazuli_service::blob::{BlobAddress, CopySource, OwnSource, container_access};
+
+pub use foreign::{BadSources, ForeignHosts};
+
+use crate::auth::sas;
+use crate::authorize::{Grant, Held, authorize};
+use crate::call::Call;
+use crate::head::Head;
+use crate::headers;
+use crate::preconditions;
+use crate::query::Query;
+use crate::target::Target;
+use address::SourceUrl;
+
+/// Where sources may be.
+#[derive(Default)]
+pub struct Sources {
+    /// The addresses that the Blob service listens on.
+    own: Vec<SocketAddr>,
+    foreign: ForeignHosts,
+}
+
+impl Sources {
+    pub fn new(own: Vec<SocketAddr>, foreign: ForeignHosts) -> Self {
+        Self { own, foreign }
+    }
+}
+
+/// What a request to copy names.
+pub(crate) struct Asked {
+    pub source: CopySource,
+    /// As reads of the copy show it: without what a signature needs.
+    pub shown: String,
+}
+
+/// Finds the source of a request and sees to it that the caller may read it. `with_tags`: its tags too.
+pub(crate) async fn source(call: &Call, with_tags: bool) -> Result<Asked, Failure> {
+    let text = call.head.required_header(headers::X_MS_COPY_SOURCE)?;
+    let url = SourceUrl::parse(text, &call.head)
+        .ok_or_else(|| Failure::invalid_header(headers::X_MS_COPY_SOURCE, text))?;
+    let given = preconditions::source(&call.head)?;
+    let shown = url.shown();
+    if !url.is_of(&call.head, &call.sources.own) {
+        let foreign = call.sources.foreign.open(call, &url).await?;
+        return Ok(Asked { source: CopySource::Foreign(foreign), shown });
+    }
+    let head = head_of(call, &url)?;
+    let reads_tags = with_tags || given.if_tags.is_some();
+    crate::address::check(&head, Op::GetBlob.row()).map_err(|failure| match is_looked_at(call, &head) {
+        true => failure,
+        false => unverified(failure),
+    })?;
+    authorised(call, &head, reads_tags).await.map_err(unverified)?;
+    let source = OwnSource {
+        account: head.target.account.as_str().into(),
+        at: BlobAddress { container: head.target.container.clone(), blob: head.target.object.clone() },
+        snapshot: crate::address::snapshot(&head),
+        preconditions: given,
+        customer_key: None,
+    };
+    Ok(Asked { source: CopySource::Own(source), shown })
+}
+
+/// Copy Blob looks at a source of its own account itself.
+fn is_looked_at(call: &Call, head: &Head) -> bool {
+    call.row.policy.source == Source::Looked && head.target.account == *call.context.account
+}
+
+/// What the read of a source is told becomes what the copy is told.
+fn unverified(failure: Failure) -> Failure {
+    let status = failure.status();
+    let message = failure.message().to_owned();
+    Failure { cause: failure.cause, ..Failure::new(ErrorCode::CannotVerifyCopySource) }
+        .with_status(status)
+        .with_message(message)
+}
+
+/// The read of the source, as a request of its own.
+fn head_of(call: &Call, url: &SourceUrl) -> Result<Head, Failure> {
+    let refuse = || Failure::invalid_header(headers::X_MS_COPY_SOURCE, url.text());
+    let query = Query::parse(url.query()).map_err(|_| refuse())?;
+    let target = Target::parse(Service::Blob, url.host(), url.path(), &query).map_err(|_| refuse())?;
+    let mut headers = HeaderMap::new();
+    // Copy Blob does not take a token for its source.
+    if call.row.policy.source != Source::Looked
+        && let Some(value) = call.head.headers.find(headers::X_MS_COPY_SOURCE_AUTHORIZATION)
+    {
+        headers.insert(AUTHORIZATION, value.clone());
+    }
+    Ok(Head {
+        method: Method::Get,
+        raw_path: url.path().to_owned(),
+        query,
+        headers: headers.into(),
+        target,
+        peer: call.head.peer,
+        secure: url.is_secure(),
+        request_id: call.head.request_id,
+        version: call.head.version,
+        version_sent: None,
+        metadata_names: Vec::new(),
+    })
+}
+
+async fn authorised(call: &Call, head: &Head, reads_tags: bool) -> Result<(), Failure> {
+    let row = Op::GetBlob.row();
+    if head.target.service != Service::Blob || head.target.object.is_empty() {
+        return Err(ErrorCode::ResourceNotFound.into());
+    }
+    // The holder of an account may copy inside of it. The operations that read their source as a client would need a
+    // credential for it in any case (recorded).
+    if is_looked_at(call, head) && call.grant.held == Held::Everything && !sas::is_sas(&head.query) {
+        return Ok(());
+    }
+    let now = call.services.wall_now();
+    let credential = call.auth.authenticate(head, now)?;
+    let account = call.auth.accounts.get(&head.target.account);
+    let container = match credential.needs_container(row) && account.is_some() {
+        true => container_access(&call.services, &head.target.account, &head.target.container).await?,
+        false => None,
+    };
+    let Grant { may_read_tags, .. } = authorize(&credential, row, head, container.as_ref(), now)?;
+    if reads_tags && !may_read_tags {
+        return Err(ErrorCode::AuthorizationPermissionMismatch.into());
+    }
+    Ok(())
+}

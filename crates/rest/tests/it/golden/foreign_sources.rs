@@ -1,0 +1,202 @@
+//! Copies of sources elsewhere, against a server of the test's own.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use lazuli_rest::copy::{ForeignHosts, Sources};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::client::{Answer, Client, Request};
+
+/// More than is copied before the answer.
+const LARGE: usize = 9 * 1024 * 1024;
+
+/// Answers each connection once. `/slow` announces much and sends nothing, `/large` sends it.
+async fn source() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        // So many are asked for at most.
+        for _ in 0..100 {
+            let Ok((stream, _)) = listener.accept().await else { return };
+            tokio::spawn(answer(stream, address));
+        }
+    });
+    address
+}
+
+async fn answer(mut stream: TcpStream, address: SocketAddr) {
+    let mut asked = Vec::new();
+    let mut buffer = [0; 1024];
+    while !asked.windows(4).any(|end| end == b"\r\n\r\n") {
+        match stream.read(&mut buffer).await {
+            Ok(read) if read > 0 => asked.extend_from_slice(&buffer[..read]),
+            _ => return,
+        }
+    }
+    let asked = String::from_utf8_lossy(&asked).into_owned();
+    let (head, body) = match asked.split([' ', '?']).nth(1).unwrap_or_default() {
+        "/ok" => {
+            let range = asked.to_ascii_lowercase().contains("range: bytes=1-2");
+            let (line, body) = if range { ("206 Partial Content", "el") } else { ("200 OK", "hello") };
+            let head = format!(
+                "HTTP/1.1 {line}\r\ncontent-type: text/x\r\nx-ms-meta-from: afar\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            (head, body.as_bytes().to_vec())
+        }
+        "/changed" => ("HTTP/1.1 412 Changed\r\ncontent-length: 0\r\n\r\n".into(), Vec::new()),
+        "/moved" => {
+            let to = format!("http://{address}/ok");
+            (format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n"), Vec::new())
+        }
+        "/endless" => ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".into(), Vec::new()),
+        "/large" => (format!("HTTP/1.1 200 OK\r\ncontent-length: {LARGE}\r\n\r\n"), vec![b'x'; LARGE]),
+        "/slow" => (format!("HTTP/1.1 200 OK\r\ncontent-length: {LARGE}\r\n\r\n"), Vec::new()),
+        _ => ("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".into(), Vec::new()),
+    };
+    let _ = stream.write_all(head.as_bytes()).await;
+    let _ = stream.write_all(&body).await;
+    // A slow source keeps its connection.
+    let _ = stream.read(&mut buffer).await;
+}
+
+struct Copies {
+    client: Client,
+    source: SocketAddr,
+}
+
+impl Copies {
+    async fn new(allowed: impl Fn(SocketAddr) -> String) -> Self {
+        let source = source().await;
+        let hosts = ForeignHosts::parse([allowed(source).as_str()]).unwrap();
+        let mut client = Client::new();
+        client.gateway = client.gateway.with_sources(Sources::new(Vec::new(), hosts));
+        let copies = Self { client, source };
+        assert_eq!(copies.ask("PUT /devstoreaccount1/box?restype=container").await.status, 201);
+        copies
+    }
+
+    async fn ask(&self, text: &str) -> Answer {
+        self.client.send(Request::parse(text)).await
+    }
+
+    /// Of a request that copies `path` of the source.
+    async fn copy(&self, request: &str, path: &str) -> Answer {
+        self.ask(&format!("{request}\nx-ms-copy-source: http://{}{path}", self.source)).await
+    }
+}
+
+fn said(answer: &Answer) -> String {
+    format!("{} {}", answer.status, answer.headers.get("x-ms-error-code").map_or("", String::as_str))
+}
+
+const BLOB: &str = "PUT /devstoreaccount1/box/blob";
+
+#[tokio::test]
+async fn a_source_that_is_allowed_is_read_with_what_it_says_of_itself() {
+    let copies = Copies::new(|address| address.to_string()).await;
+    for request in [
+        BLOB.to_owned(),
+        format!("{BLOB}\nx-ms-requires-sync: true"),
+        format!("{BLOB}\nx-ms-blob-type: BlockBlob"),
+    ] {
+        let copied = copies.copy(&request, "/ok?sig=secret").await;
+        assert!(copied.status < 300, "{request}: {}", copied.text());
+        let read = copies.ask("GET /devstoreaccount1/box/blob").await;
+        assert_eq!(read.text(), "hello");
+        assert_eq!(read.headers["content-type"], "text/x");
+        assert_eq!(read.headers["x-ms-meta-from"], "afar");
+        assert!(!format!("{:?}", read.headers).contains("secret"));
+    }
+    let block = "PUT /devstoreaccount1/box/parts?comp=block&blockid=MQ%3D%3D\nx-ms-source-range: bytes=1-2";
+    assert_eq!(copies.copy(block, "/ok").await.status, 201);
+    let list = "<BlockList><Latest>MQ==</Latest></BlockList>";
+    let listed = copies.ask(&format!("PUT /devstoreaccount1/box/parts?comp=blocklist\n\n{list}")).await;
+    assert_eq!(listed.status, 201);
+    assert_eq!(copies.ask("GET /devstoreaccount1/box/parts").await.text(), "el");
+}
+
+#[tokio::test]
+async fn a_source_that_fails_fails_the_copy() {
+    let copies = Copies::new(|address| address.to_string()).await;
+    let put = format!("{BLOB}\nx-ms-blob-type: BlockBlob");
+    let conditional = format!("{BLOB}\nx-ms-source-if-match: \"1\"");
+    for (request, path, wanted) in [
+        (BLOB, "/none", "404 CannotVerifyCopySource"),
+        (put.as_str(), "/none", "404 CannotVerifyCopySource"),
+        (conditional.as_str(), "/changed", "412 SourceConditionNotMet"),
+        (put.as_str(), "/changed", "412 CannotVerifyCopySource"),
+        (BLOB, "/moved", "400 CannotVerifyCopySource"),
+        (BLOB, "/endless", "400 CannotVerifyCopySource"),
+    ] {
+        assert_eq!(said(&copies.copy(request, path).await), wanted, "{request} {path}");
+    }
+    assert_eq!(copies.ask("GET /devstoreaccount1/box/blob").await.status, 404, "nothing was written");
+}
+
+/// By default no host is, and one port of a host is not another.
+#[tokio::test]
+async fn a_source_that_is_not_allowed_is_not_asked() {
+    for allowed in [String::new(), "127.0.0.1".to_owned(), "127.0.0.1:1".to_owned(), "localhost".to_owned()] {
+        let copies = Copies::new(|_| allowed.clone()).await;
+        let copied = copies.copy(BLOB, "/ok").await;
+        assert_eq!(said(&copied), "403 CannotVerifyCopySource", "{allowed:?}");
+    }
+    // A name that is allowed does not lead to an address that is not.
+    let copies = Copies::new(|address| format!("localhost:{}", address.port())).await;
+    let request = format!("{BLOB}\nx-ms-copy-source: http://localhost:{}/ok", copies.source.port());
+    assert_eq!(said(&copies.ask(&request).await), "403 CannotVerifyCopySource");
+}
+
+#[tokio::test]
+async fn a_large_source_is_pending_until_it_is_there() {
+    let copies = Copies::new(|address| address.to_string()).await;
+    let copied = copies.copy(BLOB, "/large").await;
+    assert_eq!((copied.status, copied.headers["x-ms-copy-status"].as_str()), (202, "pending"));
+    for _ in 0..500 {
+        let read = copies.ask("HEAD /devstoreaccount1/box/blob").await;
+        if read.headers["x-ms-copy-status"] == "success" {
+            assert_eq!(read.headers["x-ms-copy-progress"], format!("{LARGE}/{LARGE}"));
+            assert_eq!(read.headers["content-length"], LARGE.to_string());
+            return;
+        }
+        assert_eq!(read.headers["content-length"], "0");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the copy does not end");
+}
+
+/// Also the one conversation of Abort Copy Blob that ends well.
+#[tokio::test]
+async fn a_pending_copy_is_seen_and_aborted() {
+    abort_a_copy().await;
+}
+
+pub async fn abort_a_copy() {
+    let copies = Copies::new(|address| address.to_string()).await;
+    let copied = copies.copy(BLOB, "/slow").await;
+    assert_eq!(copied.headers["x-ms-copy-status"], "pending");
+    let id = &copied.headers["x-ms-copy-id"];
+    let read = copies.ask("HEAD /devstoreaccount1/box/blob").await;
+    assert_eq!(read.headers["x-ms-copy-progress"], format!("0/{LARGE}"));
+    assert!(!read.headers.contains_key("x-ms-copy-completion-time"));
+    let listed =
+        copies.ask("GET /devstoreaccount1/box?restype=container&comp=list&include=copy").await.text();
+    assert!(listed.contains("<CopyStatus>pending</CopyStatus>"), "{listed}");
+
+    let refused = copies.ask("DELETE /devstoreaccount1/box/blob").await;
+    assert_eq!(said(&refused), "409 PendingCopyOperation");
+    let abort = |id: &str| format!("{BLOB}?comp=copy&copyid={id}\nx-ms-copy-action: abort");
+    let other = copies.ask(&abort("11111111-2222-3333-4444-555555555555")).await;
+    assert_eq!(said(&other), "409 CopyIdMismatch");
+    let aborted = copies.ask(&abort(id)).await;
+    assert_eq!(aborted.status, 204, "{}", aborted.text());
+    let read = copies.ask("HEAD /devstoreaccount1/box/blob").await;
+    assert_eq!(
+        (read.headers["x-ms-copy-status"].as_str(), read.headers["content-length"].as_str()),
+        ("aborted", "0")
+    );
+    assert_eq!(said(&copies.ask(&abort(id)).await), "409 NoPendingCopyOperation");
+}

@@ -1,0 +1,373 @@
+//! Copy Blob, Copy Blob From URL and Put Blob From URL: a whole blob from a source.
+//!
+//! A block blob of this server is not read: its content gets one more holder, in one commit that checks both blobs. Where
+//! that cannot be, the bytes are copied; Copy Blob then answers at once, and a job goes on (`copy_job.rs`).
+
+use lazuli_model::admission::Preconditions;
+use lazuli_model::blob::{BlobType, ContentHeaders, CopyStatus, CustomerKey, Tier};
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::metadata::Metadata;
+use lazuli_model::operation::{Op, WritingOp};
+use lazuli_model::tags::Tags;
+use md5::{Digest as _, Md5};
+use uuid::Uuid;
+
+use super::copy_source::{CopySource, ForeignSource, OwnSource};
+use super::put_blob::BlobProperties;
+use super::write::{check_customer_key, refuse_archived};
+use super::{BlobAddress, BlobRecord, Digests, Stamped, copy_job};
+use crate::body::{Body, too_large};
+use crate::download::Download;
+use crate::fault::{Answer, Fault};
+use crate::store::record::existing::Existing;
+use crate::store::{CopyMark, CopyOf, NewContent, View};
+use crate::upload::{Uploaded, upload};
+use crate::{Context, Services, fresh_uuid};
+
+pub struct CopyBlob {
+    pub at: BlobAddress,
+    pub preconditions: Preconditions,
+    pub source: CopySource,
+    /// The source as reads of the copy show it.
+    pub shown_source: String,
+    pub given: GivenProperties,
+    /// What the bytes of the source hash to, as the caller says.
+    pub md5: Option<[u8; 16]>,
+    /// The answer names an MD5 in any case.
+    pub tells_md5: bool,
+    /// The largest source.
+    pub limit: u64,
+}
+
+/// What the request gives the copy in place of what its source has.
+#[derive(Clone, Debug, Default)]
+pub struct GivenProperties {
+    /// Each that is given replaces the source's.
+    pub headers: ContentHeaders,
+    /// The source's count for nothing.
+    pub only_given_headers: bool,
+    /// None: the source's.
+    pub metadata: Option<Metadata>,
+    pub tags: CopiedTags,
+    pub tier: Option<Tier>,
+    pub customer_key: Option<CustomerKey>,
+}
+
+#[derive(Clone, Debug)]
+pub enum CopiedTags {
+    Given(Tags),
+    /// Those of the source.
+    Same,
+}
+
+impl Default for CopiedTags {
+    fn default() -> Self {
+        Self::Given(Tags::default())
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Copied {
+    pub stamped: Stamped,
+    pub id: Uuid,
+    pub status: CopyStatus,
+    /// Of an operation that tells it.
+    pub crc64: Option<u64>,
+    /// Of the bytes, if it was given or is to be told.
+    pub md5: Option<[u8; 16]>,
+}
+
+/// So often a copy begins again when its source was replaced meanwhile.
+const TRIES: usize = 20;
+/// Bytes up to this length are copied before the answer: it takes no longer than a client waits for an upload.
+const AT_ONCE: u64 = 8 * 1024 * 1024;
+
+/// How the three operations differ.
+#[derive(Clone, Copy)]
+struct Form {
+    /// The answer tells a hash of the bytes.
+    tells_hash: bool,
+    keeps_blocks: bool,
+    marks: bool,
+    creates: bool,
+    may_be_pending: bool,
+    /// The source may be archived, where the copy is not.
+    rehydrates: bool,
+}
+
+impl Form {
+    fn of(op: WritingOp) -> Self {
+        let is = |wanted: Op| op.op() == wanted;
+        Self {
+            tells_hash: !is(Op::CopyBlob),
+            keeps_blocks: !is(Op::PutBlobFromUrl),
+            marks: !is(Op::PutBlobFromUrl),
+            creates: is(Op::CopyBlobFromUrl),
+            may_be_pending: is(Op::CopyBlob),
+            rehydrates: is(Op::CopyBlob),
+        }
+    }
+}
+
+impl CopyBlob {
+    /// `op` is one of the three.
+    pub async fn execute(self, services: &Services, context: &Context, op: WritingOp) -> Answer<Copied> {
+        services.view(context).await?.blob(&self.at).await?.judge(op, &self.preconditions)?;
+        let copy = Copy {
+            at: &self.at,
+            preconditions: &self.preconditions,
+            given: &self.given,
+            md5: self.md5,
+            with_md5: self.tells_md5 || self.md5.is_some(),
+            limit: self.limit,
+            op,
+            form: Form::of(op),
+            of: CopyOf { id: fresh_uuid(), source: self.shown_source.clone() },
+        };
+        match self.source {
+            CopySource::Own(own) => copy.copy_own(services, context, &own).await,
+            CopySource::Foreign(foreign) => {
+                let ForeignSource { headers, metadata, body, length } = foreign;
+                let described = Described { headers: &headers, metadata: &metadata, tags: None };
+                copy.copy_bytes(services, context, body, length, copy.properties(described)).await
+            }
+        }
+    }
+}
+
+struct Copy<'a> {
+    at: &'a BlobAddress,
+    preconditions: &'a Preconditions,
+    given: &'a GivenProperties,
+    md5: Option<[u8; 16]>,
+    with_md5: bool,
+    limit: u64,
+    op: WritingOp,
+    form: Form,
+    of: CopyOf,
+}
+
+/// Of the bytes, as far as they are known.
+#[derive(Default)]
+struct Hashes {
+    crc64: Option<u64>,
+    md5: Option<[u8; 16]>,
+}
+
+/// What a source says of itself.
+struct Described<'a> {
+    headers: &'a ContentHeaders,
+    metadata: &'a Metadata,
+    tags: Option<&'a Tags>,
+}
+
+impl<'a> From<&'a BlobRecord> for Described<'a> {
+    fn from(blob: &'a BlobRecord) -> Self {
+        Self { headers: &blob.headers, metadata: &blob.metadata, tags: Some(&blob.tags) }
+    }
+}
+
+impl Copy<'_> {
+    async fn copy_own(&self, services: &Services, context: &Context, own: &OwnSource) -> Answer<Copied> {
+        for _ in 0..TRIES {
+            let active = services.readers().enter();
+            let view = services.view(context).await?;
+            let source = view.copy_source(own, self.op).await?;
+            self.check_source(&source, own, context)?;
+            let is_shared = source.has_content_to_share() && self.given.customer_key.is_none();
+            if !is_shared {
+                let length = source.length();
+                let download = Download::open(services, active, &view, &source.content, 0..length).await?;
+                let properties = self.properties((&source).into());
+                return self.copy_bytes(services, context, download.into_body(), length, properties).await;
+            }
+            let hashes = match self.form.tells_hash {
+                true => self.hash(services, active, &view, &source).await?,
+                false => Hashes::default(),
+            };
+            let seen = &source;
+            let mark = &self.mark();
+            let shared = services
+                .commit(context, |unit| async move {
+                    let admitted = unit.blob(self.at).await?.admit(self.op, self.preconditions)?;
+                    self.check_target(admitted.record())?;
+                    let source = unit.copy_source(own, self.op).await?;
+                    self.check_source(&source, own, context)?;
+                    if source.content.id != seen.content.id {
+                        return Ok(None);
+                    }
+                    let properties = self.properties((&source).into());
+                    admitted.share(&source, self.form.keeps_blocks, &properties, mark).await.map(Some)
+                })
+                .await?;
+            if let Some(stamped) = shared {
+                return Ok(self.copied(stamped, CopyStatus::Success, hashes));
+            }
+        }
+        Err(ErrorCode::ServerBusy.into())
+    }
+
+    /// The CRC-64 of the source, and its MD5 where that is to be checked: only then its bytes are read.
+    async fn hash(
+        &self,
+        services: &Services,
+        active: crate::store::ActiveReader,
+        view: &View,
+        source: &BlobRecord,
+    ) -> Answer<Hashes> {
+        let mut download =
+            Download::open(services, active, view, &source.content, 0..source.length()).await?;
+        if !self.with_md5 {
+            return Ok(Hashes { crc64: Some(download.crc64().await?), md5: None });
+        }
+        let reading = async move {
+            let (mut md5, mut crc64) = (Md5::new(), lazuli_engine::Crc64::new());
+            while let Some(bytes) = download.next().await {
+                let bytes = bytes?;
+                md5.update(&bytes);
+                crc64.update(&bytes);
+            }
+            Ok::<_, Fault>((<[u8; 16]>::from(md5.finalize()), crc64.value()))
+        };
+        let (found, crc64) = services.aside(reading).await??;
+        check_md5(self.md5, Some(found))?;
+        Ok(Hashes { crc64: Some(crc64), md5: Some(found) })
+    }
+
+    /// Copies bytes: here and now, or as a job.
+    async fn copy_bytes(
+        &self,
+        services: &Services,
+        context: &Context,
+        body: Body,
+        length: u64,
+        properties: BlobProperties,
+    ) -> Answer<Copied> {
+        if length > self.limit {
+            return Err(too_large(self.limit));
+        }
+        if self.form.may_be_pending && length > AT_ONCE {
+            return self.begin(services, context, body, length, properties).await;
+        }
+        let uploaded = upload(services, body, self.limit, self.with_md5).await?;
+        check_md5(self.md5, uploaded.md5)?;
+        check_length(&uploaded, length)?;
+        let mut content = NewContent::of_blob(services, uploaded).await?;
+        let (new, properties, mark) = (&content, &properties, &self.mark());
+        let stamped = services
+            .commit(context, |unit| async move {
+                let admitted = unit.blob(self.at).await?.admit(self.op, self.preconditions)?;
+                self.check_target(admitted.record())?;
+                admitted.fill(new, properties, mark).await
+            })
+            .await?;
+        content.settle();
+        let Uploaded { crc64, md5, .. } = content.uploaded();
+        Ok(self.copied(stamped, CopyStatus::Success, Hashes { crc64: Some(*crc64), md5: *md5 }))
+    }
+
+    async fn begin(
+        &self,
+        services: &Services,
+        context: &Context,
+        body: Body,
+        length: u64,
+        properties: BlobProperties,
+    ) -> Answer<Copied> {
+        let turn = services.copies().take().await?;
+        let properties = &properties;
+        let (stamped, pending) = services
+            .commit(context, |unit| async move {
+                let admitted = unit.blob(self.at).await?.admit(self.op, self.preconditions)?;
+                self.check_target(admitted.record())?;
+                admitted.begin_copy(self.at, &self.of, length, properties).await
+            })
+            .await?;
+        copy_job::start(services.clone(), pending, body, length, turn);
+        Ok(self.copied(stamped, CopyStatus::Pending, Hashes::default()))
+    }
+
+    fn copied(&self, stamped: Stamped, status: CopyStatus, Hashes { crc64, md5 }: Hashes) -> Copied {
+        Copied { stamped, id: self.of.id, status, crc64, md5 }
+    }
+
+    fn mark(&self) -> CopyMark {
+        CopyMark { copy: self.form.marks.then(|| self.of.clone()), creates: self.form.creates }
+    }
+
+    /// Page and append blobs are sources once they are built: a copy of either is of its type, and its bytes are copied.
+    fn check_source(&self, source: &BlobRecord, own: &OwnSource, context: &Context) -> Result<(), Failure> {
+        if source.kind != BlobType::Block {
+            return Err(ErrorCode::InvalidSourceBlobType.into());
+        }
+        if source.pending_copy().is_some() {
+            return Err(ErrorCode::PendingCopyOperation.into());
+        }
+        if source.length() > self.limit {
+            return Err(too_large(self.limit).0);
+        }
+        let is_online = self.given.tier.is_some_and(|tier| tier != Tier::Archive);
+        if !(self.form.rehydrates && is_online && own.account == context.account) {
+            refuse_archived(source)?;
+        }
+        check_customer_key(source, own.customer_key.as_ref())
+    }
+
+    fn check_target(&self, existing: Option<&Existing>) -> Result<(), Failure> {
+        match existing {
+            Some(Existing::Blob(blob)) if blob.kind != BlobType::Block => {
+                Err(ErrorCode::InvalidBlobType.into())
+            }
+            Some(Existing::Blob(blob)) => refuse_archived(blob),
+            _ => Ok(()),
+        }
+    }
+
+    fn properties(&self, source: Described<'_>) -> BlobProperties {
+        let given = self.given;
+        let tags = match &given.tags {
+            CopiedTags::Given(tags) => tags.clone(),
+            CopiedTags::Same => source.tags.cloned().unwrap_or_default(),
+        };
+        BlobProperties {
+            headers: headers(given, source.headers),
+            metadata: given.metadata.clone().unwrap_or_else(|| source.metadata.clone()),
+            tags,
+            tier: given.tier,
+            customer_key: given.customer_key.clone(),
+        }
+    }
+}
+
+/// The MD5 belongs to the bytes, which are the same.
+fn headers(given: &GivenProperties, source: &ContentHeaders) -> ContentHeaders {
+    use lazuli_model::blob::ContentMd5;
+    let own = &given.headers;
+    let content_md5 = match &own.content_md5 {
+        ContentMd5::None => source.content_md5.clone(),
+        md5 => md5.clone(),
+    };
+    if given.only_given_headers {
+        return ContentHeaders { content_md5, ..own.clone() };
+    }
+    let either = |own: &Option<String>, source: &Option<String>| own.clone().or_else(|| source.clone());
+    ContentHeaders {
+        content_type: either(&own.content_type, &source.content_type),
+        content_encoding: either(&own.content_encoding, &source.content_encoding),
+        content_language: either(&own.content_language, &source.content_language),
+        content_disposition: either(&own.content_disposition, &source.content_disposition),
+        cache_control: either(&own.cache_control, &source.cache_control),
+        content_md5,
+    }
+}
+
+fn check_md5(wanted: Option<[u8; 16]>, found: Option<[u8; 16]>) -> Result<(), Failure> {
+    Digests { md5: wanted, crc64: None }.compare(found, 0)
+}
+
+pub(super) fn check_length(uploaded: &Uploaded, announced: u64) -> Result<(), Failure> {
+    match uploaded.length == announced {
+        true => Ok(()),
+        false => Err(Failure::new(ErrorCode::CannotVerifyCopySource).cause("the source ended early")),
+    }
+}
