@@ -3,6 +3,7 @@
 //! the log, and what is written together is lost together.
 
 mod blobs;
+mod log;
 mod queue;
 mod table;
 mod writer;
@@ -17,6 +18,7 @@ use crate::random::Random;
 use crate::server::{Launch, Server};
 use crate::wire::Client;
 use blobs::Blobs;
+use log::Log;
 use queue::Queue;
 use table::Table;
 use writer::Writer;
@@ -82,6 +84,7 @@ async fn prepare(server: &Server, random: &mut Random) -> Trial<Vec<Writer>> {
         writers.push(Writer::Queue(queue));
         writers.push(Writer::Blobs(Blobs::new(number, random.fork())));
         writers.push(Writer::Table(Table::new(number, random.fork())));
+        writers.push(Writer::Log(Log::new(number, random.fork())));
     }
     Ok(writers)
 }
@@ -93,13 +96,14 @@ fn report(options: &Options, writers: &[Writer], slowest: Duration) -> Trial<Str
     let blobs = sum(|writer| matches!(writer, Writer::Blobs(_)));
     let queues = sum(|writer| matches!(writer, Writer::Queue(_)));
     let tables = sum(|writer| matches!(writer, Writer::Table(_)));
+    let appends = sum(|writer| matches!(writer, Writer::Log(_)));
     let open: u64 = writers.iter().map(Writer::unanswered).sum();
-    if blobs.min(queues).min(tables) < options.cycles {
-        return Err(format!("{blobs}, {queues}, {tables} acknowledged writes: no load"));
+    if blobs.min(queues).min(tables).min(appends) < options.cycles {
+        return Err(format!("{blobs}, {queues}, {tables}, {appends} acknowledged writes: no load"));
     }
     Ok(format!(
-        "{} kills, {blobs} acknowledged writes of blobs, {queues} of queues, {tables} of tables, 0 lost ({open} \
-         unanswered); slowest start {} ms",
+        "{} kills, {blobs} acknowledged writes of blobs, {queues} of queues, {tables} of tables, {appends} appends to \
+         shared logs, 0 lost ({open} unanswered); slowest start {} ms",
         options.cycles,
         slowest.as_millis()
     ))

@@ -1,6 +1,7 @@
 //! A writer of any of the services.
 
 use super::blobs::Blobs;
+use super::log::Log;
 use super::queue::Queue;
 use super::table::Table;
 use crate::Trial;
@@ -10,6 +11,7 @@ pub enum Writer {
     Blobs(Blobs),
     Queue(Queue),
     Table(Table),
+    Log(Log),
 }
 
 impl Writer {
@@ -19,6 +21,7 @@ impl Writer {
             Self::Blobs(blobs) => blobs.write(doors.blob).await,
             Self::Queue(queue) => queue.write(doors.queue).await,
             Self::Table(table) => table.write(doors.table).await,
+            Self::Log(log) => log.write(doors.blob).await,
         }
     }
 
@@ -28,6 +31,7 @@ impl Writer {
             Self::Blobs(blobs) => blobs.check(doors.blob, thorough).await,
             Self::Queue(queue) => queue.check(doors.queue).await,
             Self::Table(table) => table.check(doors.table).await,
+            Self::Log(log) => log.check(doors.blob, thorough).await,
         }
     }
 
@@ -36,6 +40,7 @@ impl Writer {
             Self::Blobs(blobs) => blobs.acknowledged,
             Self::Queue(queue) => queue.acknowledged,
             Self::Table(table) => table.acknowledged,
+            Self::Log(log) => log.acknowledged,
         }
     }
 
@@ -44,6 +49,7 @@ impl Writer {
             Self::Blobs(blobs) => blobs.open,
             Self::Queue(queue) => queue.unanswered,
             Self::Table(table) => table.unanswered,
+            Self::Log(log) => log.open,
         }
     }
 }

@@ -28,10 +28,6 @@ pub(crate) struct Asked<'a> {
 pub(crate) fn render(mut reply: Reply, failure: &Failure, asked: &Asked<'_>) -> Reply {
     reply.status = failure.status();
     let names_code = asked.version.has(Feature::ErrorCodeHeader);
-    // The newer ones of the service's front ends, which break the line, name the type of a body that is not there (recorded).
-    if reply.status == 304 && asked.row.is_some_and(|row| row.answer.breaks_line) {
-        reply = reply.header(headers::CONTENT_TYPE, "application/xml");
-    }
     if asked.is_head || reply.status == 304 {
         return if names_code { reply.header(headers::X_MS_ERROR_CODE, failure.code.name()) } else { reply };
     }

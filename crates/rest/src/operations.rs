@@ -42,6 +42,7 @@ handlers! {
     DeleteContainer => blob::delete_container::delete_container,
     ListBlobs => blob::list_blobs::list_blobs,
     PutBlockBlob => blob::put_blob::put_block_blob,
+    PutAppendBlob => blob::put_append_blob::put_append_blob,
     GetBlob => blob::get_blob::get_blob,
     GetBlobProperties => blob::get_blob::get_blob_properties,
     GetBlobMetadata => blob::get_blob::get_blob_metadata,
@@ -63,6 +64,8 @@ handlers! {
     AbortCopyBlob => blob::abort_copy_blob::abort_copy_blob,
     PutBlockFromUrl => blob::put_block_from_url::put_block_from_url,
     GetBlockList => blob::get_block_list::get_block_list,
+    AppendBlock => blob::append_block::append_block,
+    AppendBlobSeal => blob::append_blob_seal::append_blob_seal,
     // Queue.
     ListQueues => queue::list_queues::list_queues,
     GetQueueServiceProperties => queue::get_queue_service_properties::get_queue_service_properties,
@@ -100,7 +103,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        RestoreContainer, RenameContainer, PutAppendBlob, UndeleteBlob, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, AppendBlock, AppendBlobSeal, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
+        RestoreContainer, RenameContainer, UndeleteBlob, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

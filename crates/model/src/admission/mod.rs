@@ -100,6 +100,8 @@ pub struct Target<'a> {
     pub blob_type: Option<BlobType>,
     pub length: u64,
     pub sequence_number: u64,
+    /// Of an append blob that Append Blob Seal has closed.
+    pub sealed: bool,
     /// When Set Blob Tier, or a write with an explicit tier, last chose the access tier.
     pub tier_changed: Option<Timestamp>,
     /// A copy is still writing it.
@@ -116,6 +118,7 @@ impl Target<'_> {
         blob_type: None,
         length: 0,
         sequence_number: 0,
+        sealed: false,
         tier_changed: None,
         is_being_copied: false,
     };
@@ -149,13 +152,14 @@ pub enum Check {
     TierTime,
     Type,
     PendingCopy,
+    Seal,
     SequenceNumber,
     AppendPosition,
     MaxSize,
 }
 
 /// The first check that fails is the one reported. What comes later in the service (archive tier,
-/// seal, checks of the content) is the operation's own.
+/// checks of the content) is the operation's own.
 ///
 /// The lease stands before the conditions: an upload with `If-None-Match: *` onto a leased blob is
 /// told LeaseIdMissing, not BlobAlreadyExists (recorded).
@@ -169,6 +173,7 @@ pub const ORDER: &[Check] = &[
     Check::TierTime,
     Check::Type,
     Check::PendingCopy,
+    Check::Seal,
     Check::SequenceNumber,
     Check::AppendPosition,
     Check::MaxSize,
@@ -236,6 +241,7 @@ impl Request<'_> {
             Check::TierTime => position::check_tier_time(self),
             Check::Type => self.check_type(),
             Check::PendingCopy => self.check_pending_copy(),
+            Check::Seal => self.check_seal(),
             Check::SequenceNumber => position::check_sequence_number(self),
             Check::AppendPosition => position::check_append_position(self),
             Check::MaxSize => position::check_max_size(self),
@@ -284,6 +290,14 @@ impl Request<'_> {
         match (self.target.blob_type, self.policy.blob_type) {
             (Some(have), Some(wanted)) if have != wanted => Err(ErrorCode::InvalidBlobType.into()),
             _ => Ok(()),
+        }
+    }
+
+    /// What is sealed is written again only after a deletion; a position in it is not asked for any more.
+    fn check_seal(&self) -> Result<(), Failure> {
+        match self.policy.refuses_sealed && self.target.sealed {
+            true => Err(ErrorCode::BlobIsSealed.into()),
+            false => Ok(()),
         }
     }
 

@@ -24,7 +24,7 @@ macro_rules! blob_operations {
             PutAppendBlob: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Put Blob", V::V2015_02_21)
                     .marks(&[Is(BLOB_TYPE, "AppendBlob"), Lacks(COPY_SOURCE)]),
-                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Append),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Append).refuses_sealed(),
                 access: CREATE_BLOB,
                 answer: answers(&[201]).etag(),
             }
@@ -245,7 +245,7 @@ macro_rules! blob_operations {
             AppendBlock: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Append Block", V::V2015_02_21)
                     .marks(&[Is(COMP, "appendblock"), Lacks(COPY_SOURCE)]).body(Bytes),
-                policy: WRITE.conditions(C::ETG.and(C::APPEND_POSITION).and(C::MAX_SIZE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Append),
+                policy: WRITE.conditions(C::ETG.and(C::APPEND_POSITION).and(C::MAX_SIZE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Append).refuses_sealed(),
                 access: APPEND_BLOB,
                 answer: answers(&[201]).etag(),
             }

@@ -64,7 +64,7 @@ macro_rules! blob_copy_operations {
             AppendBlockFromUrl: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Append Block From URL", V::V2018_11_09)
                     .marks(&[Is(COMP, "appendblock"), Has(COPY_SOURCE)]),
-                policy: WRITE.conditions(C::ETG.and(C::APPEND_POSITION).and(C::MAX_SIZE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Append).source(Source::FetchedBlindly),
+                policy: WRITE.conditions(C::ETG.and(C::APPEND_POSITION).and(C::MAX_SIZE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Append).refuses_sealed().source(Source::FetchedBlindly),
                 access: APPEND_BLOB,
                 answer: answers(&[201]).etag().breaks_line(),
             }

@@ -72,6 +72,8 @@ pub struct Policy {
     pub changed_etag_before: Option<Feature>,
     /// The one type of blob that the operation works on, creates included: a blob never changes its type.
     pub blob_type: Option<BlobType>,
+    /// Changes the bytes of an append blob, which its seal forbids.
+    pub refuses_sealed: bool,
     /// Finds a blob of uncommitted blocks although it does not create.
     pub finds_uncommitted: bool,
     /// A condition that would be ignored is refused: the client counts on it.
@@ -98,6 +100,7 @@ pub(super) const READ: Policy = Policy {
     changes_etag: false,
     changed_etag_before: None,
     blob_type: None,
+    refuses_sealed: false,
     finds_uncommitted: false,
     refuses_other_conditions: false,
     works_on_pending_copy: false,
@@ -158,6 +161,10 @@ impl Policy {
 
     pub(super) const fn of_type(self, blob_type: BlobType) -> Self {
         Self { blob_type: Some(blob_type), ..self }
+    }
+
+    pub(super) const fn refuses_sealed(self) -> Self {
+        Self { refuses_sealed: true, ..self }
     }
 
     pub(super) const fn finds_uncommitted(self) -> Self {

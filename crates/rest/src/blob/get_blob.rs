@@ -5,7 +5,7 @@ use http::HeaderValue;
 use lazuli_model::admission::lease;
 use lazuli_model::blob::{BlobType, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::version::Feature;
+use lazuli_model::version::{ApiVersion, Feature};
 use lazuli_service::blob::{BlobRecord, Found, GetBlob, GetBlobProperties};
 use lazuli_service::download::Download;
 
@@ -45,7 +45,7 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
         reply = reply.content_md5(name::CONTENT_MD5, &found.blob.headers.content_md5);
     }
     if call.head.version.has(Feature::TierHeadersOnGetBlob) {
-        reply = show_tier(reply, &found.blob);
+        reply = show_tier(reply, &found.blob, call.head.version);
     }
     if wanted == RangeHash::None {
         return Ok(reply.download(download));
@@ -65,12 +65,12 @@ pub async fn get_blob_properties(call: Call) -> Result<Reply, Failure> {
     let reply = describe(&call, &found)
         .header(name::CONTENT_LENGTH, found.blob.length())
         .content_md5(name::CONTENT_MD5, &found.blob.headers.content_md5);
-    Ok(show_tier(reply, &found.blob))
+    Ok(show_tier(reply, &found.blob, call.head.version))
 }
 
-/// Block blobs have one, given or inferred.
-fn show_tier(reply: Reply, blob: &BlobRecord) -> Reply {
-    if blob.kind != BlobType::Block {
+/// Block blobs have one, given or inferred. In old versions every blob had (recorded).
+fn show_tier(reply: Reply, blob: &BlobRecord, version: ApiVersion) -> Reply {
+    if blob.kind != BlobType::Block && version.has(Feature::TierOfBlockBlobsOnly) {
         return reply;
     }
     let Some(explicit) = blob.tier else {
@@ -138,6 +138,12 @@ fn describe(call: &Call, found: &Found) -> Reply {
     }
     if blob.kind == BlobType::Page {
         reply = reply.header(name::X_MS_BLOB_SEQUENCE_NUMBER, blob.sequence_number);
+    }
+    if blob.kind == BlobType::Append {
+        reply = reply.header(name::X_MS_BLOB_COMMITTED_BLOCK_COUNT, u64::from(blob.committed_blocks()));
+    }
+    if blob.sealed {
+        reply = reply.header(name::X_MS_BLOB_SEALED, true);
     }
     let reply = copy_state::show(reply, blob.extras().copy.as_ref());
     show_customer_key(reply, blob.customer_key.as_ref())

@@ -1,6 +1,8 @@
 //! The Blob service on the wire, one file an operation: decode, call, encode.
 
 pub(crate) mod abort_copy_blob;
+pub(crate) mod append_blob_seal;
+pub(crate) mod append_block;
 pub(crate) mod blob_batch;
 pub(crate) mod copy_blob;
 pub(crate) mod copy_state;
@@ -25,6 +27,7 @@ pub(crate) mod list_blobs;
 pub(crate) mod list_containers;
 pub(crate) mod pages;
 pub(crate) mod properties;
+pub(crate) mod put_append_blob;
 pub(crate) mod put_blob;
 pub(crate) mod put_block;
 pub(crate) mod put_block_from_url;

@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 use std::process::Command;
 
-use crate::client::{KEY, get};
+use crate::client::{Answer, KEY, get, post};
 use crate::process::{BINARY, Server, in_memory, refused};
 
 fn printed(arguments: &[&str]) -> String {

@@ -2,6 +2,8 @@
 
 mod abort_copy_blob;
 mod access;
+mod append_blob_seal;
+mod append_block;
 mod copy_blob;
 mod copy_job;
 mod copy_source;
@@ -18,6 +20,7 @@ mod lease_blob;
 mod lease_container;
 mod list_blobs;
 mod list_containers;
+mod put_append_blob;
 mod put_blob;
 mod put_block;
 mod put_block_from_url;
@@ -35,6 +38,8 @@ mod write;
 
 pub use abort_copy_blob::AbortCopyBlob;
 pub use access::container_access;
+pub use append_blob_seal::AppendBlobSeal;
+pub use append_block::{AppendBlock, Appended};
 pub use copy_blob::{Copied, CopiedTags, CopyBlob, GivenProperties};
 pub use copy_source::{CopySource, ForeignSource, OwnSource};
 pub use create_container::CreateContainer;
@@ -50,6 +55,7 @@ pub use lease_blob::LeaseBlob;
 pub use lease_container::LeaseContainer;
 pub use list_blobs::{BlobList, BlobListItem, ListBlobs};
 pub use list_containers::{ContainerList, ListContainers};
+pub use put_append_blob::PutAppendBlob;
 pub use put_blob::{BlobProperties, PutBlockBlob, Stored};
 pub use put_block::{BlockStored, PutBlock};
 pub use put_block_from_url::PutBlockFromUrl;

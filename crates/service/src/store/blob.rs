@@ -11,6 +11,7 @@ use lazuli_model::tags::Tags;
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
 
+use super::append;
 use super::block_list::BlockListPlan;
 use super::content;
 use super::found::{Admitted, Found, Present, Resource};
@@ -259,7 +260,11 @@ impl Admitted<Existing> {
             }
         };
         let lease = existing.as_ref().and_then(Existing::lease).cloned();
-        let mut record = record_over(old, lease, kind, content.clone(), properties, unit.now());
+        let content = match kind {
+            BlobType::Append => append::growing(&mut unit, content),
+            _ => content.clone(),
+        };
+        let mut record = record_over(old, lease, kind, content, properties, unit.now());
         record.sequence_number = first_sequence_number;
         change(&mut record);
         let stamped = record.stamped();
@@ -289,7 +294,7 @@ impl Admitted<Existing> {
 }
 
 impl Present<BlobRecord> {
-    /// Writes what was changed. The content stays.
+    /// Writes what was changed. The old content is not given back: it stays, or the new one goes on behind it.
     pub fn put(mut self) -> BlobRecord {
         if self.changes_etag() {
             let now = self.unit.now();

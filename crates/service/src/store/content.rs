@@ -8,7 +8,8 @@ use crate::store::key::{self, ContentId};
 use crate::store::record::Record;
 use crate::store::record::content::{Content, DeadContent, Holders, Piece, Shape};
 
-/// One holder more: a snapshot or a copy now has this content too.
+/// One holder more: a snapshot or a copy now has this content too. Of those who hold an append blob's content only the
+/// blob itself may append to it, so a copy that is an append blob does not share.
 pub async fn share<W: Changes>(reader: &Reader, plan: &mut W, content: &Content) -> Answer<()> {
     if content.shape == Shape::Empty {
         return Ok(());

@@ -23,6 +23,12 @@ use crate::store::record::content::{Content, Piece, Shape};
 const UNIT: u32 = 256 * 1024;
 /// The same when memory is short: what every download may hold.
 const SMALL_UNIT: u32 = 64 * 1024;
+/// So many inline pieces are read in one batch, of a small unit in all.
+const INLINE_IN_BATCH: usize = 256;
+/// Segments of a manifest that are loaded first: a short range is in one of them, or in two.
+const FIRST_SEGMENTS: usize = 2;
+/// The same when the download goes on behind them. Those of an append blob may be of one small block each.
+const MORE_SEGMENTS: usize = 256;
 /// Holes are sent from here.
 static ZEROS: [u8; SMALL_UNIT as usize] = [0; SMALL_UNIT as usize];
 /// Intervals of a sparse content that are read at a time.
@@ -209,11 +215,7 @@ impl Download {
 
     async fn read(&mut self, piece: Piece, mut wanted: Range<u32>) -> Answer<Bytes> {
         match piece {
-            Piece::Inline { id, .. } => {
-                let reader = self.services.engine().reader().await?;
-                let bytes = inline(&reader, id).await?;
-                part(&bytes, &(u64::from(wanted.start)..u64::from(wanted.end)))
-            }
+            Piece::Inline { id, .. } => self.read_inline(id, wanted).await,
             Piece::Chunk { .. } => {
                 let Some(chunk) = piece.chunk() else { return Err(lost()) };
                 // Units end where sub-checksums do, so that no byte is verified twice.
@@ -231,6 +233,32 @@ impl Download {
                 Ok(held(self.services.engine().extents().read(chunk, wanted).await?, share))
             }
         }
+    }
+
+    /// Reads an inline piece, and those that follow it at once: a log of many short lines is not sent line by line.
+    async fn read_inline(&mut self, id: ContentId, wanted: Range<u32>) -> Answer<Bytes> {
+        let mut room = SMALL_UNIT.saturating_sub(wanted.end - wanted.start);
+        let (mut keys, mut ranges) = (vec![key::inline(id)], vec![wanted]);
+        while let Some(Next::Piece(Piece::Inline { id, .. }, wanted)) = self.next.front()
+            && keys.len() < INLINE_IN_BATCH
+            && wanted.end - wanted.start <= room
+        {
+            room -= wanted.end - wanted.start;
+            keys.push(key::inline(*id));
+            ranges.push(wanted.clone());
+            self.next.pop_front();
+        }
+        let reader = self.services.engine().reader().await?;
+        let found = reader.get_untracked_many(keys).await?;
+        let mut parts = Vec::with_capacity(found.len());
+        for (entry, wanted) in found.into_iter().zip(ranges) {
+            let bytes = entry.ok_or_else(lost_bytes)?.value;
+            parts.push(part(&bytes, &(u64::from(wanted.start)..u64::from(wanted.end)))?);
+        }
+        Ok(match &parts[..] {
+            [one] => one.clone(),
+            several => Bytes::from(several.concat()),
+        })
     }
 
     /// Some of a hole; the rest comes next.
@@ -273,7 +301,8 @@ impl Download {
     async fn advance(&mut self, cursor: Cursor) -> Answer<()> {
         let reader = self.services.engine().reader().await?;
         let Cursor { content, after, wanted } = cursor;
-        let found = manifest::segments_from(&reader, content, after, wanted.start, 2).await?;
+        let limit = if after.is_none() { FIRST_SEGMENTS } else { MORE_SEGMENTS };
+        let found = manifest::segments_from(&reader, content, after, wanted.start, limit).await?;
         let Some((last, _)) = found.last() else { return Err(lost()) };
         let after = Some(last.clone());
         let mut loaded = Vec::new();

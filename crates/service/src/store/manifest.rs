@@ -19,6 +19,8 @@ use crate::store::upload::Uploaded;
 
 /// Aim for a segment, well under the cap of a value.
 const SEGMENT_BYTES: usize = 48 * 1024;
+/// Of the segments that a download loads at a time.
+const SEGMENTS_BYTES: usize = 2 * SEGMENT_BYTES;
 /// Up to here the segments fit into the commit that points to them.
 const IN_COMMIT_BYTES: usize = 256 * 1024;
 /// Of one commit that only writes segments.
@@ -229,7 +231,7 @@ pub async fn segments_from(
 ) -> Answer<Vec<(Key, Segment)>> {
     let mut range = key::segments(id);
     range.start = key::segment(id, offset + 1, 0);
-    let page = reader.scan(Scan { after, limit, ..Scan::of(range) }).await?;
+    let page = reader.scan(Scan { after, limit, max_bytes: SEGMENTS_BYTES, ..Scan::of(range) }).await?;
     page.items.into_iter().map(|(key, entry)| Ok((key, Segment::decode(&entry.value)?))).collect()
 }
 
@@ -242,7 +244,7 @@ pub async fn each_block(
     let mut after = None;
     loop {
         let range = key::segments(id);
-        let page = reader.scan(Scan { after, limit: 4, ..Scan::of(range) }).await?;
+        let page = reader.scan(Scan { after, max_bytes: 4 * SEGMENT_BYTES, ..Scan::of(range) }).await?;
         for (_, entry) in &page.items {
             Segment::decode(&entry.value)?.blocks.into_iter().for_each(&mut show);
         }

@@ -1,6 +1,7 @@
 //! The room that knows the engine: keys, stored shapes, contents, and the unit of work through which operations come to
 //! them. Outside of it no key is built, no plan is written and no stored value is decoded.
 
+mod append;
 mod blob;
 mod block_list;
 mod blocks;
@@ -37,6 +38,7 @@ pub mod upkeep;
 pub mod upload;
 mod workers;
 
+pub use append::AppendedBlock;
 use blob::decode_blob;
 pub use blob::{BlobPlace, Bytes};
 pub use block_list::BlockListPlan;

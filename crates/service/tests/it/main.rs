@@ -5,6 +5,7 @@
 /// The same tests run with several servers: `tests/several`.
 pub const SERVERS: usize = 1;
 
+mod append;
 mod contents;
 mod copies;
 mod pages;

@@ -83,6 +83,31 @@ impl Bench {
         input.execute(&self.services, &self.context).await
     }
 
+    pub async fn create_append_blob(&self, name: &str) -> Answer<Stamped> {
+        let input = PutAppendBlob {
+            at: at(name),
+            preconditions: Preconditions::default(),
+            properties: BlobProperties::default(),
+        };
+        input.execute(&self.services, &self.context).await
+    }
+
+    pub async fn append(&self, name: &str, body: &[u8]) -> Answer<Appended> {
+        self.append_if(name, body, Preconditions::default()).await
+    }
+
+    pub async fn append_if(&self, name: &str, body: &[u8], preconditions: Preconditions) -> Answer<Appended> {
+        let input = AppendBlock {
+            at: at(name),
+            preconditions,
+            digests: Digests::default(),
+            body: Body::from(Bytes::copy_from_slice(body)),
+            limit: u64::MAX,
+            customer_key: None,
+        };
+        input.execute(&self.services, &self.context, policy::AppendBlock).await
+    }
+
     pub async fn snapshot(&self, name: &str) -> Answer<Timestamp> {
         let input = SnapshotBlob {
             at: at(name),

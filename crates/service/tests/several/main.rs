@@ -5,6 +5,8 @@
 
 pub const SERVERS: usize = 3;
 
+#[path = "../it/append.rs"]
+mod append;
 #[path = "../it/contents.rs"]
 mod contents;
 #[path = "../it/copies.rs"]

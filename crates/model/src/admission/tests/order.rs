@@ -72,6 +72,12 @@ fn become_append_blob(_: &mut Preconditions, record: &mut Option<Record>) {
     }
 }
 
+fn seal(record: &mut Option<Record>, sealed: bool) {
+    if let Some(record) = record {
+        record.sealed = sealed;
+    }
+}
+
 fn end_copy(_: &mut Preconditions, record: &mut Option<Record>) {
     if let Some(record) = record {
         record.is_being_copied = false;
@@ -124,8 +130,12 @@ fn append_block_reports_the_first_fault() {
             ("412 LeaseIdMissing", send_right_id),
             ("412 ConditionNotMet", send_right_etag),
             ("412 ConditionNotMet", paint),
-            ("409 InvalidBlobType", become_append_blob),
+            ("409 InvalidBlobType", |given, record| {
+                become_append_blob(given, record);
+                seal(record, true);
+            }),
             ("409 PendingCopyOperation", end_copy),
+            ("409 BlobIsSealed", |_, record| seal(record, false)),
             ("412 AppendPositionConditionNotMet", |given, _| given.append_position = Some(100)),
             ("412 MaxBlobSizeConditionNotMet", |given, _| given.max_size = Some(150)),
         ],
@@ -184,6 +194,29 @@ fn who_may_only_create_may_replace_uncommitted_blocks() {
         (Some(Record::present()), "403 UnauthorizedBlobOverwrite"),
     ] {
         assert_eq!(outcome(row("PutBlockList"), &given, record, NEWEST), wanted);
+    }
+}
+
+/// Who seals again, deletes, reads or describes a sealed blob is let through.
+#[test]
+fn a_seal_refuses_every_change_of_the_bytes_and_nothing_else() {
+    let sealed = Record { blob_type: Some(BlobType::Append), sealed: true, ..Record::present() };
+    let none = Preconditions::default();
+    for name in ["PutAppendBlob", "AppendBlock", "AppendBlockFromUrl"] {
+        assert_eq!(outcome(row(name), &none, Some(sealed.clone()), NEWEST), "409 BlobIsSealed", "{name}");
+    }
+    for name in [
+        "AppendBlobSeal",
+        "DeleteBlob",
+        "GetBlob",
+        "GetBlobProperties",
+        "SetBlobMetadata",
+        "SetBlobProperties",
+        "SetBlobTags",
+        "SnapshotBlob",
+        "AcquireBlobLease",
+    ] {
+        assert_eq!(outcome(row(name), &none, Some(sealed.clone()), NEWEST), "ok", "{name}");
     }
 }
 

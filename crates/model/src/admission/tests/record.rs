@@ -19,6 +19,7 @@ pub(super) struct Record {
     pub blob_type: Option<BlobType>,
     pub length: u64,
     pub sequence_number: u64,
+    pub sealed: bool,
     pub tier_changed: Option<Timestamp>,
     pub is_being_copied: bool,
 }
@@ -34,6 +35,7 @@ impl Record {
             blob_type: None,
             length: 0,
             sequence_number: 0,
+            sealed: false,
             tier_changed: None,
             is_being_copied: false,
         }
@@ -56,6 +58,7 @@ impl Subject for Record {
             blob_type: self.blob_type,
             length: self.length,
             sequence_number: self.sequence_number,
+            sealed: self.sealed,
             tier_changed: self.tier_changed,
             is_being_copied: self.is_being_copied,
         }

@@ -1,6 +1,7 @@
 //! Every operation on blobs x what its address names x every kind of credential, through the gateway and carried out.
 //! Afterwards the service is looked at: what was refused changed nothing, and what a credential does not reach stays.
 
+use lazuli_model::blob::BlobType;
 use lazuli_model::operation::{Method, Op, Row, Service, rows};
 use lazuli_rest::Gateway;
 use lazuli_rest::auth::accounts::DEVELOPMENT_KEY;
@@ -146,6 +147,7 @@ impl Who {
 pub fn filled(row: &Row, request: Request) -> (Request, &'static str) {
     let (request, body) = match row.op {
         Op::PutBlockBlob => (request, "overwritten"),
+        Op::AppendBlock => (request, "more"),
         Op::PutBlock => (request.replace_query("blockid", "bmV3"), "another"),
         Op::PutBlockList => (request, "<BlockList><Latest>b2xk</Latest></BlockList>"),
         Op::SetBlobTags => {
@@ -178,10 +180,18 @@ async fn what_is_refused_changes_nothing_and_no_credential_reaches_further_than_
     let issuer = Issuer::new("k");
     let auth = issuer.auth();
     let bearer = issuer.sign(Some("k"), &claims());
-    let mut world = World::new(auth.clone()).await;
+    let mut kind = BlobType::Block;
+    let mut world = World::of(kind, auth.clone()).await;
     let mut before = world.look().await;
     let (mut changed_by_owner, mut faults) = (Vec::new(), Vec::new());
     for row in rows(Service::Blob) {
+        // What works on append blobs alone finds one.
+        let wanted = row.policy.blob_type.filter(|kind| *kind == BlobType::Append).unwrap_or(BlobType::Block);
+        if wanted != kind {
+            kind = wanted;
+            world = World::of(kind, auth.clone()).await;
+            before = world.look().await;
+        }
         for method in row.route.methods {
             for named in [Named::Base, Named::Snapshot, Named::Version, Named::Both] {
                 for who in EVERYBODY {
@@ -211,7 +221,7 @@ async fn what_is_refused_changes_nothing_and_no_credential_reaches_further_than_
                         if who == Who::SharedKey && named == Named::Base {
                             changed_by_owner.push(row.op);
                         }
-                        world = World::new(auth.clone()).await;
+                        world = World::of(kind, auth.clone()).await;
                         before = world.look().await;
                     }
                 }
@@ -222,6 +232,9 @@ async fn what_is_refused_changes_nothing_and_no_credential_reaches_further_than_
     // The same requests do act where they may: otherwise nothing above was tried.
     for op in [
         Op::PutBlockBlob,
+        Op::PutAppendBlob,
+        Op::AppendBlock,
+        Op::AppendBlobSeal,
         Op::PutBlock,
         Op::PutBlockList,
         Op::SetBlobProperties,

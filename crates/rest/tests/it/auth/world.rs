@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use lazuli_engine::host::Clock;
 use lazuli_engine::{Engine, Host, Ticks};
+use lazuli_model::blob::BlobType;
 use lazuli_model::operation::{Method, Service};
 use lazuli_rest::Gateway;
 use lazuli_rest::auth::Auth;
@@ -85,20 +86,27 @@ pub fn blob(method: Method, path: &str, query: &[(&str, &str)]) -> Request {
 }
 
 impl World {
-    /// A public container `things` with the blob `dir/thing`, one snapshot of it, and one block that no list names.
+    /// A public container `things` with the block blob `dir/thing`, one snapshot of it, and one block that no list names.
     pub async fn new(auth: Auth) -> Self {
+        Self::of(BlobType::Block, auth).await
+    }
+
+    /// The same with a blob of another type, beside which no block can be.
+    pub async fn of(kind: BlobType, auth: Auth) -> Self {
         let gateway = Gateway::new(services(), auth);
         let mut world = Self { gateway, snapshot: String::new() };
         let container = [("restype", "container")];
         let make = blob(Method::Put, "/things", &container).header("x-ms-blob-public-access", "container");
         world.done(make, "").await;
         let write = blob(Method::Put, "/things/dir/thing", &[]);
-        let write = write.header("x-ms-blob-type", "BlockBlob").header("x-ms-meta-kept", "yes");
-        world.done(write, "base").await;
+        let write = write.header("x-ms-blob-type", kind.as_str()).header("x-ms-meta-kept", "yes");
+        world.done(write, if kind == BlobType::Block { "base" } else { "" }).await;
         let made = world.done(blob(Method::Put, "/things/dir/thing", &[("comp", "snapshot")]), "").await;
         world.snapshot = made.header("x-ms-snapshot").unwrap().to_owned();
-        let stage = [("comp", "block"), ("blockid", "b2xk")];
-        world.done(blob(Method::Put, "/things/dir/thing", &stage), "staged").await;
+        if kind == BlobType::Block {
+            let stage = [("comp", "block"), ("blockid", "b2xk")];
+            world.done(blob(Method::Put, "/things/dir/thing", &stage), "staged").await;
+        }
         world
     }
 

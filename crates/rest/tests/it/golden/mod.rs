@@ -5,6 +5,7 @@
 //! keeps a header's value for `{word}` in what follows. Headers of the answer must be exactly those listed, beside
 //! the ones that every answer has, which are checked for all.
 
+mod append;
 pub mod client;
 mod foreign_sources;
 mod lanes;

@@ -11,7 +11,7 @@ use lazuli_model::metadata::Metadata;
 use lazuli_model::tags::Tags;
 use lazuli_model::time::Timestamp;
 
-use super::content::Content;
+use super::content::{Content, Shape};
 use super::{Record, stored};
 use crate::blob::Stamped;
 
@@ -105,6 +105,14 @@ impl BlobRecord {
         self.content.length
     }
 
+    /// How many blocks were appended, of an append blob.
+    pub fn committed_blocks(&self) -> u32 {
+        match self.content.shape {
+            Shape::Manifest { blocks, .. } => blocks,
+            Shape::Empty | Shape::Pieces(_) | Shape::Sparse => 0,
+        }
+    }
+
     /// A modification: a new ETag, later than every one before.
     pub fn touch(&mut self, now: Timestamp) {
         self.etag = ETag(now.0.max(self.etag.0 + 1));
@@ -120,6 +128,7 @@ impl Subject for BlobRecord {
             blob_type: Some(self.kind),
             length: self.length(),
             sequence_number: self.sequence_number,
+            sealed: self.sealed,
             tier_changed: self.tier.map(|tier| tier.changed),
             is_being_copied: self.pending_copy().is_some(),
             ..Target::present(self.etag, self.last_modified)

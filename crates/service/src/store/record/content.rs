@@ -49,7 +49,8 @@ pub struct Content {
 pub enum Shape {
     Empty,
     Pieces(Vec<Piece>),
-    /// Segments under `m`; `named` when they are the blocks of a block list.
+    /// Segments under `m`; `named` when they are the blocks of a block list. Those of an append blob may be more than
+    /// the length of this content: a later record goes on behind it.
     Manifest {
         blocks: u32,
         named: bool,

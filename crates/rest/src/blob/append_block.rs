@@ -1,0 +1,39 @@
+//! Append Block.
+
+use lazuli_model::error::Failure;
+use lazuli_model::operation::policy;
+use lazuli_service::blob::AppendBlock;
+
+use super::properties::{customer_key, refuse_encryption_scope, refuse_structured_body, show_customer_key};
+use super::put_block::TransportHash;
+use crate::call::Call;
+use crate::decode;
+use crate::headers::name;
+use crate::reply::Reply;
+
+pub async fn append_block(call: Call) -> Result<Reply, Failure> {
+    refuse_structured_body(&call.head)?;
+    refuse_encryption_scope(&call)?;
+    if call.head.content_length()? == Some(0) {
+        return Err(Failure::invalid_header("Content-Length", "0"));
+    }
+    let digests = decode::digests(&call.head)?;
+    let customer_key = customer_key(&call.head)?;
+    let (sent_md5, key) = (digests.md5, customer_key.clone());
+    let input = AppendBlock {
+        at: call.blob(),
+        preconditions: call.preconditions()?,
+        digests,
+        limit: decode::append_block_limit(call.head.version),
+        customer_key,
+        body: call.body,
+    };
+    let appended = input.execute(&call.services, &call.context, policy::AppendBlock).await?;
+    let hash = TransportHash { sent_md5, computed_md5: appended.md5, crc64: appended.crc64 };
+    let reply = hash
+        .show(Reply::of(call.row).stamped(appended.block.stamped), call.head.version)
+        .header(name::X_MS_BLOB_APPEND_OFFSET, appended.block.offset)
+        .header(name::X_MS_BLOB_COMMITTED_BLOCK_COUNT, u64::from(appended.block.blocks))
+        .header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
+    Ok(show_customer_key(reply, key.as_ref()))
+}

@@ -1,0 +1,74 @@
+//! Append Block: bytes behind the last ones of an append blob, all of them or none.
+
+use lazuli_model::admission::Preconditions;
+use lazuli_model::blob::CustomerKey;
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::operation::{Judged, Writes};
+use lazuli_model::version::Feature;
+
+use super::write::check_customer_key;
+use super::{BlobAddress, Digests};
+use crate::fault::Answer;
+use crate::store::upload::upload;
+use crate::store::{AppendedBlock, NewContent};
+use crate::{Body, Context, Services};
+
+pub struct AppendBlock {
+    pub at: BlobAddress,
+    pub preconditions: Preconditions,
+    pub digests: Digests,
+    pub body: Body,
+    /// The largest block that the request's version allows.
+    pub limit: u64,
+    pub customer_key: Option<CustomerKey>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Appended {
+    pub block: AppendedBlock,
+    pub md5: Option<[u8; 16]>,
+    pub crc64: u64,
+}
+
+impl AppendBlock {
+    /// `op` is the operation that brings the bytes, of which Append Block is one.
+    pub async fn execute(
+        self,
+        services: &Services,
+        context: &Context,
+        op: impl Judged<Mode = Writes>,
+    ) -> Answer<Appended> {
+        let Self { at, mut preconditions, digests, body, limit, customer_key } = self;
+        let early = !body.is_small();
+        if early {
+            preconditions.added_length = body.length.unwrap_or(0);
+            services.view(context).await?.blob(&at).await?.judge(op, &preconditions)?;
+        }
+        // Before there was a CRC-64, the answer was the MD5.
+        let with_md5 = digests.md5.is_some() || !context.version.has(Feature::Crc64);
+        let uploaded = upload(services, body, limit, with_md5).await?;
+        if uploaded.length == 0 {
+            return Err(Failure::new(ErrorCode::InvalidInput).cause("a block without bytes").into());
+        }
+        preconditions.added_length = uploaded.length;
+        // Wrong bytes are refused after whatever the conditions refuse.
+        let intact = digests.verify(&uploaded);
+        if early {
+            intact.clone()?;
+        }
+        let mut content = NewContent::of_block(services, uploaded).await?;
+        let (at, given, intact, customer_key, new) =
+            (&at, &preconditions, &intact, customer_key.as_ref(), &content);
+        let block = services
+            .commit(context, |unit| async move {
+                let blob = unit.blob(at).await?.admit(op, given)?.committed()?;
+                check_customer_key(&blob, customer_key)?;
+                intact.clone()?;
+                blob.append(new).await
+            })
+            .await?;
+        content.settle();
+        let uploaded = content.uploaded();
+        Ok(Appended { block, md5: uploaded.md5, crc64: uploaded.crc64 })
+    }
+}
