@@ -59,7 +59,7 @@ impl PutBlock {
                 if let Some(Existing::Blob(blob)) = admitted.record() {
                     check_key_of_blocks(blob, customer_key)?;
                 }
-                admitted.stage_block(services, block_id, new).await
+                admitted.stage_block(services, block_id, new, customer_key).await
             })
             .await?;
         content.settle();

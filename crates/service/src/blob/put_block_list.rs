@@ -10,7 +10,7 @@ use lazuli_model::error::ErrorCode;
 use lazuli_model::operation::policy;
 
 use super::put_blob::BlobProperties;
-use super::write::{check_key_of_blocks, refuse_archived};
+use super::write::{check_key, check_key_of_blocks, refuse_archived};
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
 use crate::store::Existing;
@@ -69,6 +69,10 @@ impl PutBlockList {
                     if let Some(Existing::Blob(old)) = admitted.record() {
                         refuse_archived(old)?;
                         check_key_of_blocks(old, properties.customer_key.as_ref())?;
+                    }
+                    // Blocks that were staged with a key are committed with that key (recorded).
+                    if let Some(Some(key)) = admitted.staged_with().await? {
+                        check_key(Some(&key), properties.customer_key.as_ref())?;
                     }
                     if !admitted.still_holds(list).await? {
                         return Ok(None);

@@ -59,7 +59,11 @@ pub fn refuse_archived(record: &BlobRecord) -> Result<(), Failure> {
 
 /// A blob written with a key of the customer's is touched only with that key, and no other with any.
 pub fn check_customer_key(record: &BlobRecord, given: Option<&CustomerKey>) -> Result<(), Failure> {
-    match (&record.customer_key, given) {
+    check_key(record.customer_key.as_ref(), given)
+}
+
+pub fn check_key(have: Option<&CustomerKey>, given: Option<&CustomerKey>) -> Result<(), Failure> {
+    match (have, given) {
         (None, None) => Ok(()),
         (Some(_), None) => Err(ErrorCode::BlobUsesCustomerSpecifiedEncryption.into()),
         (None, Some(_)) => Err(ErrorCode::BlobDoesNotUseCustomerSpecifiedEncryption.into()),

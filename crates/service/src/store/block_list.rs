@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use lazuli_engine::{Key, Reader, Scan, Version};
+use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::operation::Mode;
 
@@ -219,5 +220,10 @@ impl<M: Mode> Admitted<Existing, M> {
     /// Whether a list can still be committed here.
     pub async fn still_holds(&self, list: &BlockListPlan) -> Answer<bool> {
         list.still_holds(&self.unit, &self.place).await
+    }
+
+    /// The key that the uncommitted blocks of the name were staged with; None where there are none.
+    pub async fn staged_with(&self) -> Answer<Option<Option<CustomerKey>>> {
+        Ok(self.unit.find_staged(&self.place).await?.map(|staged| staged.customer_key))
     }
 }

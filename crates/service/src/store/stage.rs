@@ -1,5 +1,6 @@
 //! Uncommitted blocks of a name: staged, and given up.
 
+use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::ErrorCode;
 
 use super::blob::BlobPlace;
@@ -40,6 +41,7 @@ impl Admitted<Existing> {
         services: &Services,
         block_id: &[u8],
         new: &NewContent,
+        customer_key: Option<&CustomerKey>,
     ) -> Answer<Option<Stage>> {
         let Self { mut unit, place, admitted, .. } = self;
         let staged = match admitted.record() {
@@ -54,7 +56,8 @@ impl Admitted<Existing> {
             None => {
                 let stage = ContentId::fresh(unit.now());
                 let id_length = u8::try_from(block_id.len()).unwrap_or(u8::MAX);
-                let record = StagedRecord { stage, id_length, created: unit.now(), lease: None };
+                let (created, customer_key) = (unit.now(), customer_key.cloned());
+                let record = StagedRecord { stage, id_length, created, lease: None, customer_key };
                 unit.put(place.staged_key(), record.encode());
                 stage
             }

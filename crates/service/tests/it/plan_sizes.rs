@@ -130,7 +130,8 @@ impl Debris {
         }
         for number in 0..self.staged {
             let stage = ContentId(u128::from(number) + 1);
-            let staged = StagedRecord { stage, id_length: 64, created: Timestamp(1), lease: None };
+            let created = Timestamp(1);
+            let staged = StagedRecord { stage, id_length: 64, created, lease: None, customer_key: None };
             rows.push((raw(b"h", &[name(number, self.name).as_bytes()]), staged.encode()));
             if number == 0 {
                 for block in 0..self.blocks {

@@ -1,6 +1,7 @@
 //! Blocks that are uploaded and not yet committed.
 
 use lazuli_model::admission::lease::Lease;
+use lazuli_model::blob::CustomerKey;
 use lazuli_model::time::Timestamp;
 
 use super::content::Content;
@@ -28,9 +29,11 @@ pub struct StagedRecord {
     pub created: Timestamp,
     /// A lease taken while no committed blob exists.
     pub lease: Option<Lease>,
+    /// The key that the first block was staged with.
+    pub customer_key: Option<CustomerKey>,
 }
 
 impl Record for StagedRecord {
     const NAME: &'static str = "staged blob";
-    type Newest = stored::block::StagedV1;
+    type Newest = stored::block::StagedV2;
 }

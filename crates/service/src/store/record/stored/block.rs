@@ -1,5 +1,6 @@
 //! Uncommitted blocks, and the mark that a name has some.
 
+use lazuli_model::blob::CustomerKey;
 use lazuli_model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -55,25 +56,43 @@ impl From<BlockV2> for BlockRecord {
     }
 }
 
-impl From<&StagedRecord> for StagedV1 {
+/// With the key that its blocks were staged with.
+#[derive(Serialize, Deserialize)]
+pub struct StagedV2 {
+    base: StagedV1,
+    customer_key: Option<[u8; 32]>,
+}
+
+impl Shape for StagedV2 {
+    const NUMBER: u8 = 2;
+    type Before = StagedV1;
+
+    fn step(base: StagedV1) -> Self {
+        Self { base, customer_key: None }
+    }
+}
+
+impl From<&StagedRecord> for StagedV2 {
     fn from(staged: &StagedRecord) -> Self {
-        let StagedRecord { stage, id_length, created, lease } = staged;
-        Self {
+        let StagedRecord { stage, id_length, created, lease, customer_key } = staged;
+        let base = StagedV1 {
             stage: *stage,
             id_length: *id_length,
             created: created.0,
             lease: lease.as_ref().map(LeaseV1::from),
-        }
+        };
+        Self { base, customer_key: customer_key.as_ref().map(|key| key.sha256) }
     }
 }
 
-impl From<StagedV1> for StagedRecord {
-    fn from(stored: StagedV1) -> Self {
+impl From<StagedV2> for StagedRecord {
+    fn from(StagedV2 { base, customer_key }: StagedV2) -> Self {
         Self {
-            stage: stored.stage,
-            id_length: stored.id_length,
-            created: Timestamp(stored.created),
-            lease: stored.lease.map(Into::into),
+            stage: base.stage,
+            id_length: base.id_length,
+            created: Timestamp(base.created),
+            lease: base.lease.map(Into::into),
+            customer_key: customer_key.map(|sha256| CustomerKey { sha256 }),
         }
     }
 }
