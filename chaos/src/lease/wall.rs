@@ -99,7 +99,7 @@ impl Bench {
         let engine =
             Engine::open(place, EngineOptions::default(), host).map_err(|error| error.to_string())?;
         let services = Services::new(engine, ServiceOptions::default());
-        let context = Context { account: "acct".into(), version: ApiVersion::NEWEST };
+        let context = Context::of_owner("acct", ApiVersion::NEWEST);
         Ok(Self { services, context, clock })
     }
 

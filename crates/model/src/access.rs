@@ -8,7 +8,7 @@ mod judge;
 mod policy;
 
 pub use judge::{Credential, Grant, judge};
-pub use policy::{AccessPolicy, ContainerAccess, PublicAccess};
+pub use policy::{AccessPolicy, ContainerAccess, Principal, PublicAccess};
 
 use crate::operation::Mark;
 use crate::version::Feature;

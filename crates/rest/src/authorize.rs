@@ -1,5 +1,6 @@
 //! May they. The answer comes from the access column of the row and from nothing else.
 
+use lazuli_model::access::Principal;
 use lazuli_model::access::{self, AccessPolicy, Anonymous, ContainerAccess, PublicAccess};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Conditions, Row, Rule};
@@ -31,6 +32,18 @@ pub struct Grant {
     pub claims: Option<Claims>,
     /// What the parts of a batch are judged by.
     pub held: Held,
+}
+
+impl Grant {
+    /// On whose behalf the request acts.
+    pub fn principal(&self) -> Principal {
+        match (&self.claims, &self.held) {
+            (Some(claims), _) => Principal::User(claims.object_id.as_deref().unwrap_or_default().into()),
+            _ if self.anonymous => Principal::Anonymous,
+            (None, Held::AccountSas { .. } | Held::ServiceSas { .. }) => Principal::Signature,
+            (None, Held::Everything | Held::Nothing) => Principal::Owner,
+        }
+    }
 }
 
 /// What a credential was found to grant, to be asked again about the parts of a batch.

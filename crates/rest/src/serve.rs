@@ -180,7 +180,8 @@ impl Gateway {
         };
         let grant = authorize(&credential, row, &head, container.as_ref(), now)?;
         address::check(&head, row)?;
-        let context = Context { account: head.target.account.as_str().into(), version: head.version };
+        let (account, version) = (head.target.account.as_str().into(), head.version);
+        let context = Context { account, version, principal: grant.principal() };
         check_body(&head, row)?;
         check_timeout(&head)?;
         let (services, auth) = (self.services.clone(), Arc::clone(&self.auth));

@@ -44,7 +44,7 @@ fn refused(one: &CreateAtStart, reason: String) -> CreateError {
 }
 
 async fn table(services: &Services, one: &CreateAtStart) -> Result<(), CreateError> {
-    let context = Context { account: one.account.as_str().into(), version: ApiVersion::NEWEST };
+    let context = Context::of_owner(&one.account, ApiVersion::NEWEST);
     match (CreateTable { table: one.name.clone() }).execute(services, &context).await {
         Ok(()) => Ok(()),
         Err(Fault(failure)) if failure.code == ErrorCode::TableAlreadyExists => Ok(()),
@@ -53,7 +53,7 @@ async fn table(services: &Services, one: &CreateAtStart) -> Result<(), CreateErr
 }
 
 async fn queue(services: &Services, one: &CreateAtStart) -> Result<(), CreateError> {
-    let context = Context { account: one.account.as_str().into(), version: ApiVersion::NEWEST };
+    let context = Context::of_owner(&one.account, ApiVersion::NEWEST);
     let create = CreateQueue { queue: one.name.clone(), metadata: Metadata::default() };
     match create.execute(services, &context).await {
         Ok(_) => Ok(()),
@@ -63,7 +63,7 @@ async fn queue(services: &Services, one: &CreateAtStart) -> Result<(), CreateErr
 }
 
 async fn container(services: &Services, one: &CreateAtStart) -> Result<(), CreateError> {
-    let context = Context { account: one.account.as_str().into(), version: ApiVersion::NEWEST };
+    let context = Context::of_owner(&one.account, ApiVersion::NEWEST);
     let create = CreateContainer {
         container: one.name.clone(),
         metadata: Metadata::default(),

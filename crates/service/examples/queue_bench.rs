@@ -73,7 +73,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let longest: usize = arguments.next().map_or(Ok(100_000), |text| text.parse())?;
     let engine = Engine::open(Path::new(&directory), Options::default(), Host::real())?;
     let services = Services::new(engine, ServiceOptions::default());
-    let bench = Bench { services, context: Context { account: "acct".into(), version: ApiVersion::NEWEST } };
+    let bench = Bench { services, context: Context::of_owner("acct", ApiVersion::NEWEST) };
     let create = CreateQueue { queue: "q".into(), metadata: Metadata::default() };
     create.execute(&bench.services, &bench.context).await.map_err(|fault| fault.0)?;
     measure(&bench, longest).await.map_err(|fault| fault.0)?;

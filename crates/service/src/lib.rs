@@ -20,6 +20,7 @@ extern crate self as lazuli_service;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lazuli_model::access::Principal;
 use lazuli_model::admission::lease::LeaseId;
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
@@ -67,12 +68,18 @@ impl Default for ServiceOptions {
 pub struct Context {
     pub account: Arc<str>,
     pub version: ApiVersion,
+    /// On whose behalf, for what is judged by more than a grant: owners of files, access control lists.
+    pub principal: Principal,
 }
 
 impl Context {
+    pub fn of_owner(account: &str, version: ApiVersion) -> Self {
+        Self { account: account.into(), version, principal: Principal::Owner }
+    }
+
     /// For what is read of an account on behalf of the server itself.
     pub fn reading(account: &str) -> Self {
-        Self { account: account.into(), version: ApiVersion::NEWEST }
+        Self::of_owner(account, ApiVersion::NEWEST)
     }
 }
 

@@ -37,3 +37,15 @@ pub struct ContainerAccess {
     pub public: PublicAccess,
     pub policies: Vec<AccessPolicy>,
 }
+
+/// On whose behalf a request acts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Principal {
+    /// With a key of the account.
+    Owner,
+    /// With a shared access signature, which names no user.
+    Signature,
+    /// The object id of an Entra token.
+    User(std::sync::Arc<str>),
+    Anonymous,
+}

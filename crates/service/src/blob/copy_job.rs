@@ -26,7 +26,7 @@ const TOO_LONG: &str = "500 OperationCancelled \"Copy did not end in two weeks.\
 pub(super) fn start(services: Services, job: Pending, body: Body, length: u64, turn: OwnedSemaphorePermit) {
     tokio::spawn(async move {
         let _turn = turn;
-        let context = Context { account: job.account().into(), version: ApiVersion::NEWEST };
+        let context = Context::of_owner(job.account(), ApiVersion::NEWEST);
         let why = match timeout(LONGEST, run(&services, &context, &job, body, length)).await {
             Ok(Ok(())) => return,
             Ok(Err(fault)) => {

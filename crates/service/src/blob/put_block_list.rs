@@ -103,7 +103,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_long_list_is_refused_when_its_turn_does_not_come() {
         let services = Services::new(Engine::memory(Host::test()), ServiceOptions::default());
-        let context = Context { account: "acct".into(), version: ApiVersion::NEWEST };
+        let context = Context::of_owner("acct", ApiVersion::NEWEST);
         let container = CreateContainer {
             container: "c".into(),
             metadata: Metadata::default(),

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use lazuli_engine::{EngineError, Key, Plan, Reader, Value};
+use lazuli_model::access::Principal;
 use lazuli_model::operation::{Mode, Reads, Writes};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
@@ -80,6 +81,10 @@ impl<M: Mode> Unit<M> {
 
     pub fn account(&self) -> &str {
         &self.inner.context.account
+    }
+
+    pub fn principal(&self) -> &Principal {
+        &self.inner.context.principal
     }
 
     pub fn version(&self) -> ApiVersion {

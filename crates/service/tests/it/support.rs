@@ -31,8 +31,7 @@ impl Bench {
 
     pub async fn over(engine: Engine, options: ServiceOptions) -> Self {
         let services = Servers::new(engine, options, SERVERS).await;
-        let bench =
-            Self { services, context: Context { account: "acct".into(), version: ApiVersion::NEWEST } };
+        let bench = Self { services, context: Context::of_owner("acct", ApiVersion::NEWEST) };
         bench.create_container("c").await;
         bench
     }

@@ -136,7 +136,7 @@ async fn alone_it_gives_up_what_others_left_and_writes_no_rows() {
 async fn a_server_taken_for_dead_reads_nothing_from_before() {
     let (engine, clock) = engine();
     let (sleeping, awake) = (server(&engine).await, server(&engine).await);
-    let context = Context { account: "acct".into(), version: ApiVersion::NEWEST };
+    let context = Context::of_owner("acct", ApiVersion::NEWEST);
     let bench = Bench::of(engine.clone(), vec![sleeping.clone()], context);
     bench.create_container("c").await;
     bench.put("b", &vec![1; 3 << 20]).await.unwrap();
@@ -163,7 +163,7 @@ async fn a_server_taken_for_dead_reads_nothing_from_before() {
 async fn a_list_of_a_server_taken_for_dead_is_not_published() {
     let (engine, clock) = engine();
     let (sleeping, awake) = (server(&engine).await, server(&engine).await);
-    let context = Context { account: "acct".into(), version: ApiVersion::NEWEST };
+    let context = Context::of_owner("acct", ApiVersion::NEWEST);
     let bench = Bench::of(engine.clone(), vec![sleeping.clone()], context);
     bench.create_container("c").await;
     let ids: Vec<String> = (0..12_000).map(|number| format!("{number:064}")).collect();

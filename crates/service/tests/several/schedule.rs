@@ -95,7 +95,7 @@ impl World {
         for server in &servers {
             server.join().await.unwrap();
         }
-        let context = Context { account: "acct".into(), version: ApiVersion::NEWEST };
+        let context = Context::of_owner("acct", ApiVersion::NEWEST);
         let bench = Bench::of(engine.clone(), servers.clone(), context);
         bench.create_container("c").await;
         let (sweeps, bodies) = ((0..SERVERS).map(|_| None).collect(), vec![Bytes::new(); BLOBS]);

@@ -1,4 +1,4 @@
-//! Contents with holes that are written in place: page blobs, later the ranges of files (decision 0026).
+//! Contents with holes that are written in place: page blobs, later the ranges of files (decision 0027).
 //!
 //! A content is a layer of disjoint intervals, each with bytes of its own or with zeros. What a layer does not cover, its
 //! parent does; what no layer of the line covers is a hole, which reads as zeros. Writes go to the top layer. A snapshot

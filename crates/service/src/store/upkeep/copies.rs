@@ -21,7 +21,7 @@ pub async fn end_lost(services: &Services) -> Answer<usize> {
 }
 
 async fn end(services: &Services, job: &Pending) -> Answer<()> {
-    let context = Context { account: job.account().into(), version: ApiVersion::NEWEST };
+    let context = Context::of_owner(job.account(), ApiVersion::NEWEST);
     // Another server may have prolonged it since it was listed: what is read here is a check of the commit.
     services
         .commit(&context, |mut unit| async move {

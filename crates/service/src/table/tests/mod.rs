@@ -26,7 +26,7 @@ impl Bench {
     async fn new() -> Self {
         let options = ServiceOptions::default();
         let services = Servers::new(Engine::memory(Host::test()), options, 2).await;
-        let context = Context { account: "acct".into(), version: ApiVersion::NEWEST };
+        let context = Context::of_owner("acct", ApiVersion::NEWEST);
         let bench = Self { services, context };
         bench.create("people").await;
         bench

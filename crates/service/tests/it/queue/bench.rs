@@ -41,7 +41,7 @@ impl Bench {
 
     pub async fn over(engine: Engine) -> Self {
         let services = Servers::new(engine, ServiceOptions::default(), SERVERS).await;
-        Self { services, context: Context { account: "acct".into(), version: ApiVersion::NEWEST } }
+        Self { services, context: Context::of_owner("acct", ApiVersion::NEWEST) }
     }
 
     pub fn advance(&self, seconds: u64) {
