@@ -73,6 +73,11 @@ async fn much_that_was_deleted_is_given_back_in_a_quiet_time() {
         engine.commit(Txn { writes, ..Txn::new(engine.new_txn_id()) }).await.expect("commits");
     }
     let tables = home.path().join("kv/keyspaces");
+    // Tables are written in the background.
+    let until = Instant::now() + Duration::from_secs(30);
+    while bytes_in(&tables) <= 8 << 20 && Instant::now() < until {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     let full = bytes_in(&tables);
     assert!(full > 8 << 20, "{full} bytes in tables");
     for first in (0..ROWS).step_by(1_000) {
