@@ -92,6 +92,7 @@ impl BlobRecord {
 
     /// What was stored, as it is at this moment: a rehydration that is due has brought the blob to its tier.
     #[must_use]
+    #[inline]
     pub fn at(mut self, now: Timestamp) -> Self {
         if let Some(extras) = &mut self.extras
             && let Some(arrived) = extras.rehydration.take_if(|rehydration| rehydration.due <= now)

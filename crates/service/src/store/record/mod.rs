@@ -32,6 +32,7 @@ pub trait Record: Sized {
         stored::write(&Self::Newest::from(self))
     }
 
+    #[inline]
     fn decode(value: &[u8]) -> Result<Self, EngineError> {
         match stored::read::<Self::Newest>(value) {
             Ok(stored) => Ok(stored.into()),

@@ -58,6 +58,7 @@ impl From<&BlobRecord> for BlobV2 {
 }
 
 impl From<BlobV2> for BlobRecord {
+    #[inline(always)]
     fn from(stored: BlobV2) -> Self {
         stored.base.into_record(stored.extras.map(|extras| Box::new(extras.into())))
     }
@@ -159,6 +160,7 @@ impl BlobV1 {
 }
 
 impl BlobV1 {
+    #[inline(always)]
     fn into_record(self, extras: Option<Box<BlobExtras>>) -> BlobRecord {
         let stored = self;
         BlobRecord {
