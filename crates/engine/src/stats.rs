@@ -39,7 +39,7 @@ pub struct RowCacheStats {
     pub bytes: u64,
 }
 
-/// Counted by the committer, read by everybody.
+/// The committer counts, the metrics read.
 #[derive(Default)]
 pub(crate) struct SyncTimes {
     counts: [AtomicU64; SyncStats::BOUNDS_MICROS.len() + 1],

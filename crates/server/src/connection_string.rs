@@ -32,7 +32,7 @@ pub fn printed(config: &Config, account: Option<&str>) -> Result<String, String>
     Ok(build(&credential.account, credential.key(), config.tls.is_some(), &listeners))
 }
 
-/// The string of the first account as it is announced at start: only a key that everybody knows stands in it.
+/// The string of the first account as it is announced at start: of keys, the log shows the published development key only.
 pub fn announced(credential: &Credential, tls: bool, listeners: &[(Service, SocketAddr)]) -> String {
     let key = if credential.key() == DEVELOPMENT_KEY { DEVELOPMENT_KEY } else { REDACTED };
     build(&credential.account, key, tls, listeners)

@@ -268,6 +268,25 @@ async fn a_clear_of_many_pages_is_a_new_layer() {
     }
 }
 
+/// A clear does not read what it clears into memory: where much lies inline, it is a new layer too.
+#[tokio::test]
+async fn a_clear_holds_little_of_what_it_clears() {
+    let bench = Bench::new().await;
+    let (runs, pages) = (500, 32);
+    bench.create_pages("b", runs * pages).await;
+    for run in 0..runs {
+        bench.put_pages("b", run * pages, pages, 7).await.unwrap();
+    }
+    // 8 MB inline, in fewer intervals than one commit takes.
+    let layers = async || bench.keys().await.iter().filter(|key| key.starts_with('n')).count();
+    assert_eq!(layers().await, 0);
+    bench.clear_pages("b", 0, runs * pages).await.unwrap();
+    assert_eq!(layers().await, 1, "a layer over the old one");
+    assert!(bench.ranges("b", None, None).await.unwrap().is_empty());
+    bench.sweep().await;
+    assert_eq!(layers().await, 0, "and the sweeper merges them");
+}
+
 /// Sparse to the limit: what was never written takes no room and is not walked through.
 #[tokio::test]
 async fn eight_tebibytes_of_holes() {

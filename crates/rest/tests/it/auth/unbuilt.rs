@@ -1,4 +1,4 @@
-//! What is not built says so to everybody, whoever asks: which operation it is, that this is Lazuli, and where the list is.
+//! An operation that is not built answers every credential, and none, the same: which operation it is, that this is Lazuli, and where the list is.
 
 use lazuli_model::operation::{Method, Row, Service, rows};
 

@@ -1,4 +1,4 @@
-//! Messages whose time has run out. Nobody is shown them; here they are also deleted.
+//! Messages whose time has run out. No operation shows them; the Get that meets them, and the sweeper, delete them.
 
 use lazuli_engine::{Key, Plan, Reader, Scan, ScanPage};
 
@@ -12,7 +12,7 @@ use crate::store::record::Record;
 use crate::store::record::queue::{MessageFields, MessageRecord, QueueRecord, Slot};
 use crate::store::upkeep::Work;
 
-/// Behind whoever met them: a failure leaves them to the next who does.
+/// In a task behind the Get that met them: when it fails, the next Get that meets them, or the sweeper, tries again.
 pub fn delete(services: &Services, messages: Generation, slots: Vec<Slot>) {
     if slots.is_empty() {
         return;

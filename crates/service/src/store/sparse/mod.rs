@@ -37,6 +37,9 @@ pub(crate) async fn layers(
             return Ok(Some(layers));
         }
         layers.push(layer);
+        if layers.len().is_multiple_of(256) {
+            tokio::task::yield_now().await;
+        }
         next = match reader.get(key::parent(layer)).await? {
             Some(entry) => Some(Content::decode(&entry.value)?.id),
             None => None,

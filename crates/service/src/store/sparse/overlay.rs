@@ -14,6 +14,8 @@ const PAGE: usize = 64;
 /// The same of a line of many layers, each of which has a page in memory.
 const SMALL_PAGE: usize = 8;
 const MANY_LAYERS: usize = 16;
+/// Layers that are looked at without a pause.
+const TURN: usize = 64;
 
 /// A part that one layer shows.
 pub type Span = Interval;
@@ -47,8 +49,12 @@ impl Overlay {
     /// parts is a hole.
     pub async fn next(&mut self, reader: &Reader) -> Answer<Option<Span>> {
         while self.at < self.end {
-            for cursor in &mut self.layers {
+            for (number, cursor) in (1..).zip(&mut self.layers) {
                 cursor.reach(reader, self.at, self.keys_only, self.page).await?;
+                // There are as many layers as snapshots: others on this lane have their turn between some of them.
+                if number % TURN == 0 {
+                    tokio::task::yield_now().await;
+                }
             }
             // What covers this offset, up to where a higher layer begins to.
             let mut limit = self.end;

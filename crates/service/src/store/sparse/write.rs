@@ -17,6 +17,8 @@ use lazuli_model::time::Timestamp;
 /// So many intervals, and about so many bytes of them, one write cuts up. More are left to the sweeper, under a new layer.
 const INTERVALS: usize = 2_000;
 const BYTES: usize = 300_000;
+/// So much of their bytes it holds in memory: what a write of 4 MiB finds inline at the most, and some more.
+const HELD: usize = 6 << 20;
 
 /// Whether the layer took the write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +40,7 @@ pub async fn write<W: Changes>(
 ) -> Answer<Cut> {
     reader.get(key::parent(layer)).await?;
     let mut cut = Vec::new();
-    let mut bytes = 0;
+    let (mut bytes, mut held) = (0, 0);
     let mut after = None;
     'read: loop {
         let limit = (INTERVALS + 1 - cut.len()).min(256);
@@ -50,8 +52,9 @@ pub async fn write<W: Changes>(
                 break 'read;
             }
             bytes += key.len() + entry.value.len().min(64);
+            held += entry.value.len();
             cut.push(interval);
-            if cut.len() > INTERVALS || bytes > BYTES {
+            if cut.len() > INTERVALS || bytes > BYTES || held > HELD {
                 return Ok(Cut::TooMuch);
             }
         }

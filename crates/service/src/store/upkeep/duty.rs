@@ -196,7 +196,7 @@ mod tests {
         write(&slow, "a").await.expect("its turn");
         assert!(Work::take(&second).await.expect("read").is_none());
         clock.advance(HELD);
-        // Late, and nobody else has come.
+        // The lease ran out, and no other server has taken the job.
         write(&slow, "b").await.expect("its turn");
         let (slow, second) = (&slow, &second);
         let stalled = slow.run(|_| async move {
