@@ -2,6 +2,7 @@
 //! the table of operations, the table of errors, and admission (who may act on what, and when).
 
 pub mod access;
+pub mod account;
 pub mod admission;
 pub mod blob;
 pub mod checksum;

@@ -70,6 +70,7 @@ pub async fn assemble(
         members,
         test_clock: config.test_clock,
         rehydration_time: config.rehydration_time,
+        features: Arc::new(config.features.clone()),
         ..ServiceOptions::default()
     };
     let services = Services::new(engine.clone(), options);

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lazuli_model::access::Principal;
+use lazuli_model::account::AccountFeatures;
 use lazuli_model::admission::lease::LeaseId;
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
@@ -45,6 +46,8 @@ pub struct ServiceOptions {
     pub test_clock: bool,
     /// How long a blob is on its way out of the archive, with the standard priority.
     pub rehydration_time: Duration,
+    /// What each account can do beyond a plain one.
+    pub features: Arc<AccountFeatures>,
 }
 
 /// For request bodies that are read as a whole: block lists, batches, entities, XML.
@@ -59,6 +62,7 @@ impl Default for ServiceOptions {
             members: Members::Alone,
             test_clock: false,
             rehydration_time: Duration::from_secs(10 * 60 * 60),
+            features: Arc::default(),
         }
     }
 }

@@ -4,6 +4,7 @@ mod create_at_start;
 mod credential;
 mod environment;
 mod error;
+mod features;
 mod file;
 mod list;
 mod listeners;
@@ -22,6 +23,7 @@ pub use error::ConfigError;
 pub use list::List;
 pub use resolve::{reload_accounts, resolve};
 
+use lazuli_model::account::AccountFeatures;
 use lazuli_model::operation::Service;
 use lazuli_rest::auth::Account;
 
@@ -74,6 +76,7 @@ pub struct Config {
     pub path_style_only: bool,
     pub test_clock: bool,
     pub create_at_start: Vec<CreateAtStart>,
+    pub features: AccountFeatures,
     pub max_connections: usize,
     /// In bytes a second; zero is none.
     pub least_download_rate: u64,

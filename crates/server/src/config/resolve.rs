@@ -8,6 +8,7 @@ use lazuli_rest::copy::ForeignHosts;
 use lazuli_service::ServiceOptions;
 
 use super::create_at_start::create_at_start;
+use super::features::features;
 use super::listeners::{admin, exposed, listeners};
 use super::{Config, ConfigError, Credential, Environment, List, LogConfig, Oauth, Storage, Tls, file};
 use crate::args::{LogFormat, OauthMode, ServeArgs, Settings};
@@ -46,6 +47,7 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
         return Err(ConfigError::AdminWithoutToken { address: admin.to_string() });
     }
     let create_at_start = create_at_start(&settings, &accounts, &listeners)?;
+    let features = features(settings.features.as_ref(), &accounts)?;
     let log = LogConfig {
         format: settings.log_format.unwrap_or(LogFormat::Text),
         access: !settings.silent.unwrap_or(false),
@@ -67,6 +69,7 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
         path_style_only: settings.disable_product_style_url.unwrap_or(false),
         test_clock: settings.test_clock.unwrap_or(false),
         create_at_start,
+        features,
         max_connections: settings.max_connections.unwrap_or(MAX_CONNECTIONS).max(1),
         least_download_rate: settings.least_download_rate.unwrap_or(crate::net::LEAST_RATE),
         answer_memory: settings

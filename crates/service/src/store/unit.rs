@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use lazuli_engine::{EngineError, Key, Plan, Reader, Value};
 use lazuli_model::access::Principal;
+use lazuli_model::account::{AccountFeatures, Features};
 use lazuli_model::operation::{Mode, Reads, Writes};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
@@ -31,6 +32,7 @@ struct Inner {
     plan: Mutex<Plan<()>>,
     now: Timestamp,
     context: Context,
+    features: Arc<AccountFeatures>,
 }
 
 impl<M: Mode> Clone for Unit<M> {
@@ -52,7 +54,7 @@ impl Services {
         let work = &work;
         self.engine()
             .run(self.deadline(), |reader| async move {
-                let unit = Unit::new(reader, context.clone());
+                let unit = Unit::new(reader, context.clone(), self.options().features.clone());
                 let output = work(unit.clone()).await?;
                 let Plan { writes, private_writes, publish, release, .. } =
                     std::mem::replace(&mut *unit.inner.plan.lock(), Plan::new(()));
@@ -63,14 +65,14 @@ impl Services {
 
     /// A snapshot of everything that is committed.
     pub async fn view(&self, context: &Context) -> Answer<View> {
-        Ok(Unit::new(self.engine().reader().await?, context.clone()))
+        Ok(Unit::new(self.engine().reader().await?, context.clone(), self.options().features.clone()))
     }
 }
 
 impl<M: Mode> Unit<M> {
-    fn new(reader: Reader, context: Context) -> Self {
+    fn new(reader: Reader, context: Context, features: Arc<AccountFeatures>) -> Self {
         let now = Timestamp::from_unix_ticks(reader.stamp().now.0);
-        let inner = Inner { reader, plan: Mutex::new(Plan::new(())), now, context };
+        let inner = Inner { reader, plan: Mutex::new(Plan::new(())), now, context, features };
         Self { inner: Arc::new(inner), mode: PhantomData }
     }
 
@@ -81,6 +83,11 @@ impl<M: Mode> Unit<M> {
 
     pub fn account(&self) -> &str {
         &self.inner.context.account
+    }
+
+    /// What the account can do beyond a plain one.
+    pub fn features(&self) -> &Features {
+        self.inner.features.of(self.account())
     }
 
     pub fn principal(&self) -> &Principal {
@@ -95,7 +102,7 @@ impl<M: Mode> Unit<M> {
         &self.inner.reader
     }
 
-    /// The same unit in the queue_caches of an operation of another mode.
+    /// The same unit, for an operation of another mode.
     pub(super) fn in_mode<N: Mode>(self) -> Unit<N> {
         Unit { inner: self.inner, mode: PhantomData }
     }
