@@ -5,7 +5,7 @@ use lazuli_model::version::{ApiVersion, Feature};
 
 use crate::headers::name;
 
-const LATER: [(HeaderName, Feature); 19] = [
+const LATER: [(HeaderName, Feature); 21] = [
     (name::X_MS_LEASE_STATE, Feature::LeaseRework),
     (name::X_MS_LEASE_DURATION, Feature::LeaseRework),
     (name::X_MS_COPY_ID, Feature::AsynchronousCopies),
@@ -24,6 +24,8 @@ const LATER: [(HeaderName, Feature); 19] = [
     (name::X_MS_REHYDRATE_PRIORITY, Feature::RehydratePriorityTold),
     (name::X_MS_CREATION_TIME, Feature::CreationTime),
     (name::X_MS_IS_HNS_ENABLED, Feature::HierarchyTold),
+    (name::X_MS_VERSION_ID, Feature::Versions),
+    (name::X_MS_IS_CURRENT_VERSION, Feature::Versions),
     (name::X_MS_SMART_ACCESS_TIER, Feature::SmartTier),
 ];
 
