@@ -243,9 +243,9 @@ impl Admitted<Existing> {
             Some(Existing::Blob(old)) => Some(&**old),
             _ => None,
         };
-        let left = match old {
-            Some(old) => unit.leave_replaced(&place, old).await?,
-            None => unit.bury_deleted(&place).await?,
+        let (left, buried) = match old {
+            Some(old) => (unit.leave_replaced(&place, old).await?, None),
+            None => (Left::Nothing, unit.bury_deleted(&place).await?),
         };
         let mut first_sequence_number = 0;
         let content = match bytes {
@@ -302,10 +302,12 @@ impl Admitted<Existing> {
         let mut record = record_over(old, lease, kind, content, properties, unit.now());
         record.sequence_number = first_sequence_number;
         change(&mut record);
-        let from = match left {
-            Left::Version(left) => record.etag.0.max(left.0 + 1),
-            Left::Nothing | Left::DeletedSnapshot => record.etag.0,
+        // Behind what this commit leaves beside it.
+        let beside = match left {
+            Left::Version(left) => Some(left),
+            Left::Nothing | Left::DeletedSnapshot => buried,
         };
+        let from = record.etag.0.max(beside.map_or(0, |beside| beside.0 + 1));
         record.set_version(unit.next_version(&place, from).await?);
         let stamped = record.stamped_with_version();
         place.write(&mut unit, &record);

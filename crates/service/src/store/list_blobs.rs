@@ -32,7 +32,7 @@ impl View {
             sources.push(deleted);
         }
         if request.deleted_with_versions {
-            sources.push(request.versions_only(reader, generation).await?);
+            sources.push(request.versions_only(reader, generation, now).await?);
         }
         if request.uncommitted {
             sources.push(request.source(reader, key::all_staged(generation), Kind::Staged).await?);

@@ -90,11 +90,19 @@ impl ListBlobs {
     }
 
     /// Names that have versions and no base, each with its youngest version.
-    pub(super) async fn versions_only(&self, reader: &Reader, generation: Generation) -> Answer<Source> {
+    pub(super) async fn versions_only(
+        &self,
+        reader: &Reader,
+        generation: Generation,
+        now: Timestamp,
+    ) -> Answer<Source> {
         let space = key::versions(generation);
         let limit = self.max_results + 1;
-        let mut after =
-            self.first_moment(&space, |name, _| joined(&space, &[name.as_bytes(), &[0]].concat()));
+        let mut after = self.first_moment(&space, |name, ticks| match ticks {
+            u64::MAX => joined(&space, &[name.as_bytes(), &[0]].concat()),
+            // Behind some version of it: the name itself is still to come.
+            _ => joined(&space, &before(name)),
+        });
         let mut source = Source::new(Kind::VersionsOnly);
         let (mut bytes, mut looked) = (0, 0);
         'pages: loop {
@@ -117,7 +125,7 @@ impl ListBlobs {
                     source.horizon = Some((name, u64::MAX, Kind::VersionsOnly));
                     return Ok(source);
                 }
-                if reader.get_untracked(key::blob(generation, &name)).await?.is_none() {
+                if !self.has_base(reader, generation, &name, now).await? {
                     let candidate = match &group {
                         Some(group) => Some(Candidate::group(group.clone())),
                         None => youngest(reader, generation, &name)
@@ -142,6 +150,28 @@ impl ListBlobs {
             }
             after = last;
         }
+    }
+
+    /// Whether the name is listed with a base, which may be a soft-deleted one.
+    async fn has_base(
+        &self,
+        reader: &Reader,
+        generation: Generation,
+        name: &str,
+        now: Timestamp,
+    ) -> Answer<bool> {
+        if reader.get_untracked(key::blob(generation, name)).await?.is_some() {
+            return Ok(true);
+        }
+        if !self.deleted {
+            return Ok(false);
+        }
+        let deleted = reader.get_untracked(key::deleted_blob(generation, name)).await?;
+        let deletion = match deleted {
+            Some(entry) => BlobRecord::decode(&entry.value)?.extras().deletion,
+            None => None,
+        };
+        Ok(deletion.is_some_and(|deletion| deletion.until > now))
     }
 
     /// Where a source of moments begins: behind the marker, at the first name wanted, whichever is later.

@@ -6,6 +6,7 @@
 use lazuli_model::blob::SoftDeletion;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::operation::Mode;
+use lazuli_model::time::Timestamp;
 
 use super::blob::{BlobPlace, decode_blob};
 use super::content;
@@ -15,7 +16,6 @@ use super::record::Record as _;
 use super::record::blob::BlobRecord;
 use super::retention::note_due;
 use super::unit::{Changes as _, Unit};
-use super::version::Left;
 use super::{Present, key};
 use crate::blob::{BlobAddress, BlobState};
 use crate::fault::Answer;
@@ -58,18 +58,17 @@ impl Unit {
     }
 
     /// Before a name that has no base gets one: what was soft deleted under it becomes a soft-deleted snapshot.
-    pub(super) async fn bury_deleted(&mut self, place: &BlobPlace) -> Answer<Left> {
+    pub(super) async fn bury_deleted(&mut self, place: &BlobPlace) -> Answer<Option<Timestamp>> {
         let key = key::deleted_blob(place.generation, &place.name);
-        if let Some(kept) = decode_blob(self.reader().get(key.clone()).await?)? {
-            self.delete(key);
-            let moment = self.fresh_moment(place, self.now().0.max(kept.etag.0)).await?;
-            let key = key::snapshot(place.generation, &place.name, moment);
-            if let Some(deletion) = kept.extras().deletion {
-                note_due(self, deletion, &key);
-            }
-            self.put(key, kept.encode());
+        let Some(kept) = decode_blob(self.reader().get(key.clone()).await?)? else { return Ok(None) };
+        self.delete(key);
+        let moment = self.fresh_moment(place, self.now().0.max(kept.etag.0)).await?;
+        let key = key::snapshot(place.generation, &place.name, moment);
+        if let Some(deletion) = kept.extras().deletion {
+            note_due(self, deletion, &key);
         }
-        Ok(Left::Nothing)
+        self.put(key, kept.encode());
+        Ok(Some(Timestamp(moment)))
     }
 }
 
