@@ -19,7 +19,7 @@ use super::found::{Admitted, Found, Present, Resource};
 use super::new_content::NewContent;
 use super::tag_index::reindex;
 use super::unit::{Changes as _, Unit};
-use super::version::Left;
+use super::version::{Left, retire};
 use crate::blob::{BlobAddress, BlobProperties, BlobState, Stamped};
 use crate::fault::Answer;
 use crate::store::key::{self, Generation};
@@ -350,24 +350,6 @@ impl Present<BlobRecord> {
         }
         self.place.write(&mut self.unit, &self.record);
         self.record
-    }
-}
-
-/// The one place where a base loses its content: it is dropped, left to what is kept of the base, or handed on to the list
-/// that takes its blocks over.
-async fn retire(
-    unit: &mut Unit,
-    old: Option<&BlobRecord>,
-    left: Left,
-    by: Option<key::ContentId>,
-) -> Answer<()> {
-    let Some(old) = old else { return Ok(()) };
-    let reader = unit.reader().clone();
-    match (by, left) {
-        (Some(list), Left::Nothing) => content::become_parent(&reader, unit, &old.content, list).await,
-        (Some(list), _) => content::become_shared_parent(&reader, unit, &old.content, list).await,
-        (None, Left::Nothing) => content::drop_holder(&reader, unit, &old.content).await,
-        (None, _) => Ok(()),
     }
 }
 

@@ -144,3 +144,21 @@ impl Present<BlobRecord> {
         Ok(Deleted { is_permanent: true })
     }
 }
+
+/// The one place where a base loses its content: it is dropped, left to what is kept of the base, or handed on to the list
+/// that takes its blocks over.
+pub(super) async fn retire(
+    unit: &mut Unit,
+    old: Option<&BlobRecord>,
+    left: Left,
+    by: Option<key::ContentId>,
+) -> Answer<()> {
+    let Some(old) = old else { return Ok(()) };
+    let reader = unit.reader().clone();
+    match (by, left) {
+        (Some(list), Left::Nothing) => content::become_parent(&reader, unit, &old.content, list).await,
+        (Some(list), _) => content::become_shared_parent(&reader, unit, &old.content, list).await,
+        (None, Left::Nothing) => content::drop_holder(&reader, unit, &old.content).await,
+        (None, _) => Ok(()),
+    }
+}
