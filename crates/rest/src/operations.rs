@@ -55,6 +55,7 @@ handlers! {
     DeleteBlob => blob::delete_blob::delete_blob,
     SnapshotBlob => blob::snapshot_blob::snapshot_blob,
     PutPageBlob => blob::put_page_blob::put_page_blob,
+    QueryBlobContents => blob::query_blob_contents::query_blob_contents,
     PutPage => blob::put_page::put_page,
     ClearPages => blob::put_page::clear_pages,
     GetPageRanges => blob::get_page_ranges::get_page_ranges,
@@ -103,7 +104,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        RestoreContainer, RenameContainer, UndeleteBlob, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
+        RestoreContainer, RenameContainer, UndeleteBlob, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold,  IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

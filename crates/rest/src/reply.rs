@@ -149,6 +149,16 @@ impl Reply {
         self
     }
 
+    /// A body that is made while it is sent.
+    #[must_use]
+    pub fn stream(
+        mut self,
+        stream: impl futures_util::Stream<Item = lazuli_service::Answer<Bytes>> + Send + 'static,
+    ) -> Self {
+        self.body = ResponseBody::Open(Some(Box::pin(stream)));
+        self
+    }
+
     #[must_use]
     pub fn download(mut self, download: Download) -> Self {
         self.body = ResponseBody::download(download);

@@ -132,8 +132,9 @@ impl ResponseHead {
             Some(_) => self.is_head,
             None => self.row.is_some_and(|row| !row.answer.says_empty),
         };
-        if !says_nothing && !headers.contains_key(name::CONTENT_LENGTH) {
-            let length = http_body::Body::size_hint(&body).exact().unwrap_or(0);
+        if let (false, Some(length)) = (says_nothing, body.length())
+            && !headers.contains_key(name::CONTENT_LENGTH)
+        {
             headers.insert(name::CONTENT_LENGTH, length.into());
         }
         let mut response = Response::new(if self.is_head { ResponseBody::Empty } else { body });

@@ -129,6 +129,7 @@ impl Parser<'_> {
             let Token::Int(size) = self.token else { return Err(self.unexpected()) };
             self.advance()?;
             self.expect(")")?;
+            self.columns.clear();
             let size = if size >= SPLIT_MIN { size as u64 } else { return Err(refused(SPLIT_TOO_SMALL)) };
             return Ok(Selected::Split(size));
         }
