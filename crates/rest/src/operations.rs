@@ -104,7 +104,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        RestoreContainer, RenameContainer, UndeleteBlob, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold,  IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
+        RestoreContainer, RenameContainer, UndeleteBlob, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

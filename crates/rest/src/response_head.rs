@@ -199,7 +199,7 @@ fn server(service: Service) -> &'static str {
     }
 }
 
-fn request_id(id: Uuid) -> HeaderValue {
+pub(crate) fn request_id(id: Uuid) -> HeaderValue {
     let mut buffer = Uuid::encode_buffer();
     let text = id.as_hyphenated().encode_lower(&mut buffer);
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("00000000-0000-0000-0000-000000000000"))
@@ -215,7 +215,7 @@ impl Default for HttpDate {
 }
 
 impl HttpDate {
-    fn at(&self, now: Timestamp) -> HeaderValue {
+    pub fn at(&self, now: Timestamp) -> HeaderValue {
         let second = now.whole_seconds();
         let mut printed = self.0.lock();
         if printed.0 != second

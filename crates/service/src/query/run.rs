@@ -32,12 +32,22 @@ pub struct Running {
     total: u64,
     /// Memory for a long record.
     share: Option<Share>,
+    has_data: bool,
 }
 
 impl Running {
     pub(super) fn new(services: Services, download: Download, scan: Scan) -> Self {
         let total = download.length();
-        Self { services, download, scan: Some(Box::new(scan)), scanned: 0, told: 0, total, share: None }
+        Self {
+            services,
+            download,
+            scan: Some(Box::new(scan)),
+            scanned: 0,
+            told: 0,
+            total,
+            share: None,
+            has_data: false,
+        }
     }
 
     /// What comes next; `None` behind the end.
@@ -96,6 +106,11 @@ impl Running {
         if !output.is_empty() {
             records.push(Record::Data(self.services.outgoing().count_done(output.into(), None)));
         }
+        // Clients cannot take an error before anything else: the Python client 12.30 fails on it.
+        if !scan.errors.is_empty() && records.is_empty() && !std::mem::replace(&mut self.has_data, true) {
+            records.push(Record::Data(Bytes::new()));
+        }
+        self.has_data |= !records.is_empty();
         records.extend(std::mem::take(&mut scan.errors).into_iter().map(Record::Error));
         if is_done || self.scanned - self.told >= PROGRESS {
             self.told = self.scanned;

@@ -12,6 +12,7 @@ mod lanes;
 mod pages;
 mod rows;
 mod tables;
+mod website;
 mod wire;
 
 use std::collections::BTreeMap;
