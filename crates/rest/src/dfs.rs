@@ -13,12 +13,16 @@ use crate::query::Query;
 /// Actions on access control lists, which a flat account does not have.
 const HIERARCHICAL: [&str; 3] = ["getAccessControl", "setAccessControl", "setAccessControlRecursive"];
 
+/// What `restype` may say to the Blob service.
+const OF_BLOBS: [&str; 3] = ["container", "service", "account"];
+
 /// The service that a path-style request speaks to: both forms come to both ports, and the query tells them apart.
 pub fn service_of(listener: Service, query: &Query) -> Service {
     let has = |name: &str| query.given(name).is_some();
+    let of_blobs = |kind: &str| OF_BLOBS.iter().any(|own| own.eq_ignore_ascii_case(kind));
     match listener {
         Service::Blob if has("action") || has("resource") => Service::Dfs,
-        Service::Dfs if has("comp") || has("restype") => Service::Blob,
+        Service::Dfs if has("comp") || query.given("restype").is_some_and(of_blobs) => Service::Blob,
         other => other,
     }
 }

@@ -47,5 +47,25 @@ pub(crate) fn start(
     Running::new(services.clone(), download, scan::Scan::new(query, input, output, now))
 }
 
+/// The whole result of a query about bytes that come in these pieces, and what went wrong.
+pub fn ask(query: Query, input: Format, output: Format, pieces: &[&[u8]]) -> (Vec<u8>, Vec<QueryError>) {
+    let mut scan = scan::Scan::new(query, input, output, Timestamp(0));
+    let mut pieces = pieces.iter();
+    let (mut out, mut errors) = (Vec::new(), Vec::new());
+    loop {
+        let stop = scan.advance();
+        out.extend(scan.take_output());
+        errors.append(&mut scan.errors);
+        match stop {
+            scan::Stop::Done => return (out, errors),
+            scan::Stop::Turn => {}
+            scan::Stop::Input => match pieces.next() {
+                Some(piece) => scan.feed(piece),
+                None => scan.end(),
+            },
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests;

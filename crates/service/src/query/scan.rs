@@ -18,6 +18,10 @@ pub(super) const RECORD_MAX: usize = 4 * 1024 * 1024;
 const OUTPUT: usize = 64 * 1024;
 /// What one document gives is no longer.
 const OUTPUT_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of a letter.
+const LONGEST_LETTER: usize = 4;
+/// What some programs begin a text with.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Errors are handed out when there are so many.
 const ERRORS: usize = 100;
 
@@ -176,6 +180,8 @@ impl Scan {
         let input = Arc::clone(&self.input);
         let bytes = buffer.get(self.consumed..).unwrap_or_default();
         let stepped = match &*input {
+            _ if self.offset == 0 && bytes.starts_with(BYTE_ORDER_MARK) => Ok(Some(BYTE_ORDER_MARK.len())),
+            _ if self.offset == 0 && !self.ended && BYTE_ORDER_MARK.starts_with(bytes) => Ok(None),
             Format::Delimited(format) => self.record(format, bytes),
             Format::Json { separator } => self.document(separator, bytes),
         };
@@ -275,6 +281,10 @@ impl Scan {
             json::Read::Between(length) => return Ok(Some(length)),
             json::Read::More => return Ok(None),
             json::Read::Nothing => return self.finish(),
+            // A number that breaks off behind its `e`, say, is wrong as it stands and may be right with what follows.
+            json::Read::Malformed { at, .. } if !self.ended && bytes.len() < at + LONGEST_LETTER => {
+                return Ok(None);
+            }
             json::Read::Malformed { at, expected } => return Err(self.malformed(bytes, at, expected)),
             json::Read::TooManyValues => {
                 return Err(self.fatal("ParseError", "A document has too many values.".to_owned()));
@@ -332,7 +342,9 @@ impl Scan {
     }
 
     fn malformed(&self, bytes: &[u8], at: usize, expected: &str) -> QueryError {
-        let token = String::from_utf8_lossy(bytes.get(at..(at + 4).min(bytes.len())).unwrap_or_default());
+        let token = String::from_utf8_lossy(
+            bytes.get(at..(at + LONGEST_LETTER).min(bytes.len())).unwrap_or_default(),
+        );
         let place = self.offset + at as u64;
         let description = match token.chars().next() {
             Some(token) => format!("Unexpected token '{token}' at [byte: {place}]. {expected}"),

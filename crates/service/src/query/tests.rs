@@ -8,22 +8,7 @@ use super::*;
 /// The result, and the errors as `name@position`, an exclamation mark for those that end the query.
 fn ask(text: &str, input: &Format, output: &Format, pieces: &[&[u8]]) -> (String, Vec<String>) {
     let query = Query::parse(text).expect(text);
-    let mut scan = Scan::new(query, input.clone(), output.clone(), Timestamp(0));
-    let mut pieces = pieces.iter();
-    let (mut out, mut errors) = (Vec::new(), Vec::new());
-    loop {
-        let stop = scan.advance();
-        out.extend(scan.take_output());
-        errors.append(&mut scan.errors);
-        match stop {
-            Stop::Done => break,
-            Stop::Turn => {}
-            Stop::Input => match pieces.next() {
-                Some(piece) => scan.feed(piece),
-                None => scan.end(),
-            },
-        }
-    }
+    let (out, errors) = super::ask(query, input.clone(), output.clone(), pieces);
     let shown = |error: QueryError| {
         format!("{}{}@{}", error.name, if error.fatal { "!" } else { "" }, error.position)
     };
@@ -161,6 +146,14 @@ fn documents_are_read_selected_and_written() {
     assert_eq!(
         ask_whole("SELECT SUM(x) AS s FROM BlobStorage[*].w[*]", &json(), &json(), nested),
         told("{\"s\":3.5}\n")
+    );
+    let number = "{\"a\":2.5e1}{\"a\":-0.25E-2}";
+    assert_eq!(ask_whole("SELECT a FROM BlobStorage", &json(), &delimited(), number), told("25\n-0.0025\n"));
+    let marked = "\u{FEFF}{\"a\":1}";
+    assert_eq!(ask_whole("SELECT a FROM BlobStorage", &json(), &delimited(), marked), told("1\n"));
+    assert_eq!(
+        ask_whole("SELECT a FROM BlobStorage", &named(), &delimited(), "\u{FEFF}a,b\n1,2"),
+        told("1\n")
     );
     let array = " [ {\"a\":1} , {\"a\":2}\n]\n";
     assert_eq!(ask_whole("SELECT a FROM BlobStorage", &json(), &delimited(), array), told("1\n2\n"));
