@@ -298,8 +298,7 @@ fn nobody() -> Grant {
 /// The page that the service shows.
 fn page_of(failure: &Failure, id: &Uuid, time: &str) -> String {
     let (code, status) = (failure.code.name(), failure.status());
-    let message = failure.message();
-    let message = xml::escape(&message);
+    let message = xml::escape(failure.message());
     format!(
         "<!DOCTYPE html><html><head><title>{code}</title></head><body><h1>{message}</h1><p><ul>\
          <li>HttpStatusCode: {status}</li><li>ErrorCode: {code}</li><li>RequestId : {id}</li>\

@@ -172,9 +172,7 @@ impl Parser<'_> {
             return Ok(inner);
         }
         if let Some(name) = self.calls() {
-            if Part::find(&name).is_none() {
-                return self.call(&name);
-            }
+            return self.call(&name);
         }
         let literal = match &self.token {
             Token::Text(text) => Expression::Text(text.clone()),

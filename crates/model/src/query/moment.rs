@@ -202,7 +202,7 @@ impl Moment {
     fn formatted(self, text: &mut String, at: &Civil, letter: char, run: usize) {
         let padded = |number: u64| format!("{number:0run$}");
         let month = MONTHS.get(at.month as usize - 1).copied().unwrap_or("January");
-        let half = if at.hour % 12 == 0 { 12 } else { at.hour % 12 };
+        let half = if at.hour.is_multiple_of(12) { 12 } else { at.hour % 12 };
         match (letter, run) {
             ('y', 2) => text.push_str(&format!("{:02}", at.year % 100)),
             ('y', _) => text.push_str(&format!("{:04}", at.year)),

@@ -286,10 +286,13 @@ impl Parser<'_> {
         if self.take_word(word)? { Ok(()) } else { Err(self.unexpected()) }
     }
 
-    /// A word that is followed by a parenthesis.
+    /// A word that is followed by a parenthesis: the name of a function, in capitals.
     pub(super) fn calls(&self) -> Option<String> {
+        let names = |word: &str| !is_reserved(word) || word.eq_ignore_ascii_case("CAST");
         match &self.token {
-            Token::Word(word) if self.lexer_at_parenthesis() => Some(word.to_ascii_uppercase()),
+            Token::Word(word) if self.lexer_at_parenthesis() && names(word) => {
+                Some(word.to_ascii_uppercase())
+            }
             _ => None,
         }
     }

@@ -90,6 +90,7 @@ fn expressions_of_the_reference_have_its_values() {
         ("CASE WHEN _1 > 4 THEN 'more' ELSE 'less' END", "more"),
         ("CASE _2 WHEN 'x' THEN 1 WHEN 'abc' THEN 2 END", "2"),
         ("CASE _2 WHEN 'x' THEN 1 END", "null"),
+        ("CASE (_1) WHEN (5) THEN (1) ELSE (2) END", "1"),
     ] {
         assert_eq!(value(expression), expected, "{expression}");
     }

@@ -118,9 +118,7 @@ impl Delimited {
                 return Err(open);
             };
             let next = bytes.get(found + 1).copied();
-            if bytes[found] != quote {
-                at = found + 2;
-            } else if next == Some(quote) {
+            if bytes[found] != quote || next == Some(quote) {
                 at = found + 2;
             } else if next.is_none() && !at_end {
                 return Err(Read::More);
