@@ -12,6 +12,7 @@ pub mod metadata;
 pub mod name;
 pub mod odata;
 pub mod operation;
+pub mod query;
 pub mod range;
 pub mod service_properties;
 pub mod tags;

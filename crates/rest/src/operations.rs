@@ -57,6 +57,7 @@ handlers! {
     UndeleteBlob => blob::undelete_blob::undelete_blob,
     SnapshotBlob => blob::snapshot_blob::snapshot_blob,
     PutPageBlob => blob::put_page_blob::put_page_blob,
+    QueryBlobContents => blob::query_blob_contents::query_blob_contents,
     PutPage => blob::put_page::put_page,
     ClearPages => blob::put_page::clear_pages,
     GetPageRanges => blob::get_page_ranges::get_page_ranges,
@@ -105,7 +106,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        RenameContainer, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
+        RenameContainer, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

@@ -6,6 +6,7 @@ pub mod budget;
 pub mod fault;
 pub mod outgoing;
 pub mod pace;
+pub mod query;
 pub mod queue;
 pub mod shared;
 pub mod store;

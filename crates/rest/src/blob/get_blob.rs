@@ -97,7 +97,7 @@ pub async fn get_blob_metadata(call: Call) -> Result<Reply, Failure> {
     Ok(Reply::of(call.row).stamped(found.blob.stamped()).metadata(found.blob.metadata.iter()))
 }
 
-fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
+pub(super) fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
     Ok(GetBlobProperties {
         at: call.blob(),
         state: call.state(),
@@ -107,7 +107,7 @@ fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
 }
 
 /// What every read of a blob says about it.
-fn describe(call: &Call, found: &Found) -> Reply {
+pub(super) fn describe(call: &Call, found: &Found) -> Reply {
     let Found { blob, now, state, is_current } = found;
     let (own, instead) = (&blob.headers, &call.grant.overrides);
     let mut reply = Reply::of(call.row)

@@ -34,6 +34,7 @@ pub(crate) mod put_block_from_url;
 pub(crate) mod put_block_list;
 pub(crate) mod put_page;
 pub(crate) mod put_page_blob;
+pub mod query_blob_contents;
 pub(crate) mod restore_container;
 pub(crate) mod set_blob_metadata;
 pub(crate) mod set_blob_properties;

@@ -19,6 +19,17 @@ pub struct CreateContainer {
 }
 
 impl CreateContainer {
+    /// With nothing but its name.
+    pub fn private(container: &str) -> Self {
+        Self {
+            container: container.to_owned(),
+            metadata: Metadata::default(),
+            public_access: PublicAccess::Private,
+            default_encryption_scope: None,
+            deny_encryption_scope_override: false,
+        }
+    }
+
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stamped> {
         let (input, given) = (&self, &Preconditions::default());
         services

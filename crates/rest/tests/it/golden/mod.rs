@@ -13,6 +13,7 @@ mod pages;
 mod restore;
 mod rows;
 mod tables;
+mod website;
 mod wire;
 
 use std::collections::BTreeMap;
