@@ -10,7 +10,7 @@ use lazuli_service::blob::{BlobRecord, Found, GetBlob, GetBlobProperties};
 use lazuli_service::download::Download;
 
 use super::copy_state;
-use super::properties::{customer_key, refuse_structured_body, show_customer_key};
+use super::properties::{customer_key, refuse_structured_body, show_encryption};
 use crate::call::Call;
 use crate::decode;
 use crate::headers::{self, name};
@@ -146,7 +146,7 @@ fn describe(call: &Call, found: &Found) -> Reply {
         reply = reply.header(name::X_MS_BLOB_SEALED, true);
     }
     let reply = copy_state::show(reply, blob.extras().copy.as_ref());
-    show_customer_key(reply, blob.customer_key.as_ref())
+    show_encryption(reply, &blob.encryption())
 }
 
 /// A hash of just the bytes asked for.

@@ -4,6 +4,7 @@
 use lazuli_model::admission::{
     self, Kind, Lease, LeaseAction, LeaseChange, LeaseId, Preconditions, Subject as _, admit,
 };
+use lazuli_model::encryption::{ContainerEncryption, Encryption};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
 use lazuli_model::operation::{Mode, Policy};
@@ -35,6 +36,8 @@ pub struct BlobPlace {
     pub(super) snapshot: Option<Timestamp>,
     /// The tags that the index finds the base by.
     pub(super) indexed: Tags,
+    /// What the container says of its blobs.
+    pub(super) encryption: ContainerEncryption,
 }
 
 impl BlobPlace {
@@ -129,8 +132,9 @@ impl<M: Mode> Unit<M> {
     }
 
     pub(super) async fn place_of(&self, at: &BlobAddress, snapshot: Option<Timestamp>) -> Answer<BlobPlace> {
-        let generation = self.container_of(&at.container).await?.generation;
-        Ok(BlobPlace { generation, name: at.blob.clone(), snapshot, indexed: Tags::default() })
+        let container = self.container_of(&at.container).await?;
+        let (generation, encryption) = (container.generation, container.encryption());
+        Ok(BlobPlace { generation, name: at.blob.clone(), snapshot, indexed: Tags::default(), encryption })
     }
 
     pub(super) async fn find_blob(&self, place: &BlobPlace) -> Answer<Option<BlobRecord>> {
@@ -204,6 +208,7 @@ impl Admitted<Existing> {
     ) -> Answer<(Stamped, Unit)> {
         let empty = Content::empty();
         let Self { mut unit, place, admitted, .. } = self;
+        let encryption = unit.encryption_at(&place, properties.customer_key.as_ref().map(|key| key.hash))?;
         let existing = admitted.into_record();
         let staged = match &existing {
             Some(Existing::Staged(staged)) => Some(staged.clone()),
@@ -227,6 +232,7 @@ impl Admitted<Existing> {
                 if let Some(staged) = &staged {
                     unit.give_up_stage(&place, staged);
                 }
+                unit.check_sealed(&place, new.encryption())?;
                 new.publish(&mut unit).await?;
                 retire(&mut unit, old, None).await?;
                 &new.content
@@ -264,7 +270,7 @@ impl Admitted<Existing> {
             BlobType::Append => append::growing(&mut unit, content),
             _ => content.clone(),
         };
-        let mut record = record_over(old, lease, kind, content, properties, unit.now());
+        let mut record = record_over(old, lease, kind, content, properties, &encryption, unit.now());
         record.sequence_number = first_sequence_number;
         change(&mut record);
         let stamped = record.stamped();
@@ -332,6 +338,7 @@ fn record_over(
     kind: BlobType,
     content: Content,
     properties: &BlobProperties,
+    encryption: &Encryption,
     now: Timestamp,
 ) -> BlobRecord {
     let etag = ETag(old.map_or(now.0, |old| now.0.max(old.etag.0 + 1)));
@@ -350,8 +357,8 @@ fn record_over(
             Some(tier) => Some(ExplicitTier { tier, changed }),
             None => old.and_then(|old| old.tier),
         },
-        customer_key: properties.customer_key.clone(),
-        encryption_scope: None,
+        customer_key: encryption.customer_key(),
+        encryption_scope: encryption.scope().map(str::to_owned),
         snapshots: old.map_or(0, |old| old.snapshots),
         sequence_number: 0,
         sealed: false,

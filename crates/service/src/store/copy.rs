@@ -2,6 +2,7 @@
 
 use lazuli_model::admission::{Subject as _, admit_source};
 use lazuli_model::blob::{BlobType, CopyState, CopyStatus};
+use lazuli_model::encryption::ContainerEncryption;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Judged, Mode, Source};
 use lazuli_model::tags::Tags;
@@ -72,7 +73,8 @@ impl<M: Mode> Unit<M> {
         let container = self.find_container_in(&from.account, &from.at.container).await?;
         let generation = container.ok_or_else(|| absent(ErrorCode::ContainerNotFound))?.generation;
         let (name, snapshot) = (from.at.blob.clone(), from.snapshot);
-        let place = BlobPlace { generation, name, snapshot, indexed: Tags::default() };
+        let encryption = ContainerEncryption::default();
+        let place = BlobPlace { generation, name, snapshot, indexed: Tags::default(), encryption };
         let blob = self.find_blob(&place).await?.ok_or_else(|| absent(ErrorCode::BlobNotFound))?;
         admit_source(policy, &from.preconditions, &blob.target(), self.now())?;
         Ok(blob)
@@ -88,6 +90,7 @@ impl Admitted<Existing> {
         properties: &BlobProperties,
         mark: &CopyMark,
     ) -> Answer<Stamped> {
+        self.unit.check_sealed(&self.place, &source.encryption())?;
         let mut content = source.content.clone();
         if let Shape::Manifest { named, .. } = &mut content.shape {
             *named &= keeps_blocks;

@@ -5,6 +5,7 @@
 
 use lazuli_engine::Scan;
 use lazuli_model::blob::{BlobType, CopyState, CopyStatus};
+use lazuli_model::encryption::ContainerEncryption;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::tags::Tags;
 use lazuli_model::time::Timestamp;
@@ -98,6 +99,7 @@ impl Unit {
             self.delete(key::copy_job(job.id));
             return Ok(false);
         };
+        record.encryption().admits(new.encryption())?;
         new.publish(self).await?;
         record.content = new.content.clone();
         self.end(job, place, record, |copy| {
@@ -147,8 +149,9 @@ impl Unit {
         if container.is_none_or(|container| container.generation != job.generation) {
             return Ok(None);
         }
-        let (generation, name) = (job.generation, job.blob.clone());
-        let mut place = BlobPlace { generation, name, snapshot: None, indexed: Tags::default() };
+        let (generation, name, encryption) =
+            (job.generation, job.blob.clone(), ContainerEncryption::default());
+        let mut place = BlobPlace { generation, name, snapshot: None, indexed: Tags::default(), encryption };
         let record = self.find_blob(&place).await?;
         if let Some(record) = &record {
             place.indexed.clone_from(&record.tags);

@@ -6,7 +6,9 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use lazuli_engine::{Corrupt, EngineError, Key, Reader, crc64, crc64_combine};
+use lazuli_model::blob::CustomerKey;
 
+use super::seal::{self, FRAME_BYTES, Seal, SealingKey};
 use super::sparse::{self, Data, Overlay};
 use super::unit::View;
 use crate::Services;
@@ -43,6 +45,8 @@ pub struct Download {
     length: u64,
     /// Keeps the sweeper from the content.
     active: Option<ActiveReader>,
+    /// The key that the customer gave.
+    key: Option<SealingKey>,
 }
 
 /// Where to go on in a manifest, and in those of its blocks that are manifests themselves.
@@ -76,13 +80,14 @@ struct SparseCursor {
 }
 
 impl Download {
-    /// `view` is the snapshot that the record came from.
+    /// `view` is the snapshot that the record came from, `key` what the customer gave to read the blob with.
     pub async fn open(
         services: &Services,
         mut active: ActiveReader,
         view: &View,
         content: &Content,
         range: Range<u64>,
+        key: Option<&CustomerKey>,
     ) -> Answer<Self> {
         let mut download = Self {
             services: services.clone(),
@@ -90,6 +95,7 @@ impl Download {
             ready: None,
             length: range.end.saturating_sub(range.start),
             active: None,
+            key: key.map(SealingKey::of_customer),
         };
         if download.length == 0 {
             return Ok(download);
@@ -97,8 +103,9 @@ impl Download {
         match &content.shape {
             Shape::Empty => {}
             Shape::Pieces(pieces) => {
-                if let [Piece::Inline { id, .. }] = pieces[..] {
+                if let [Piece::Inline { id, len, seal }] = pieces[..] {
                     let bytes = inline(view.reader(), id).await?;
+                    let bytes = download.opened(bytes, len, seal).await?;
                     download.ready = Some(part(&bytes, &range)?);
                     return Ok(download);
                 }
@@ -183,7 +190,7 @@ impl Download {
                     (crc64(&bytes), bytes.len() as u64)
                 }
                 Next::Piece(piece, wanted) => match piece.chunk() {
-                    Some(chunk) if wanted.len() as u64 == piece.size() => {
+                    Some(chunk) if wanted.len() as u64 == piece.size() && piece.seal().is_none() => {
                         (self.services.engine().extents().crc64(chunk).await?, piece.size())
                     }
                     _ => {
@@ -215,8 +222,31 @@ impl Download {
 
     async fn read(&mut self, piece: Piece, mut wanted: Range<u32>) -> Answer<Bytes> {
         match piece {
-            Piece::Inline { id, .. } => self.read_inline(id, wanted).await,
-            Piece::Chunk { .. } => {
+            Piece::Inline { id, len, seal: Some(seal) } => {
+                let reader = self.services.engine().reader().await?;
+                let bytes = self.opened(inline(&reader, id).await?, len, Some(seal)).await?;
+                part(&bytes, &(u64::from(wanted.start)..u64::from(wanted.end)))
+            }
+            Piece::Inline { id, seal: None, .. } => self.read_inline(id, wanted).await,
+            Piece::Chunk { len, seal: Some(seal), .. } => {
+                let Some(chunk) = piece.chunk() else { return Err(lost()) };
+                // Units end where frames do, so that no frame is opened twice.
+                let frames = |count: u32| wanted.end.min((wanted.start / FRAME_BYTES + count) * FRAME_BYTES);
+                let whole = frames(UNIT / SMALL_UNIT);
+                let share = match whole - wanted.start {
+                    ..=FRAME_BYTES => None,
+                    length => self.services.outgoing().ahead(length as usize),
+                };
+                let end = if share.is_some() { whole } else { frames(1) };
+                if end < wanted.end {
+                    self.next.push_front(Next::Piece(piece, end..wanted.end));
+                }
+                wanted.end = end;
+                let key = self.key_of(seal).await?;
+                let extents = self.services.engine().extents();
+                Ok(held(seal::read_chunk(extents, &key, chunk, len, seal, wanted).await?, share))
+            }
+            Piece::Chunk { seal: None, .. } => {
                 let Some(chunk) = piece.chunk() else { return Err(lost()) };
                 // Units end where sub-checksums do, so that no byte is verified twice.
                 let unit_of = |unit: u32| wanted.end.min((wanted.start / unit + 1) * unit);
@@ -235,11 +265,27 @@ impl Download {
         }
     }
 
+    /// The bytes of an inline piece.
+    async fn opened(&self, bytes: Bytes, len: u32, seal: Option<Seal>) -> Answer<Bytes> {
+        match seal {
+            None => Ok(bytes),
+            Some(seal) => seal::read_inline(&self.key_of(seal).await?, bytes, len, seal, 0..len),
+        }
+    }
+
+    /// The key that a piece was sealed with: the customer's, or one of the server's own.
+    async fn key_of(&self, seal: Seal) -> Answer<SealingKey> {
+        match &self.key {
+            Some(key) if key.name() == seal.key => Ok(key.clone()),
+            _ => self.services.known_scope_key(seal.key).await?.ok_or_else(lost_key),
+        }
+    }
+
     /// Reads an inline piece, and those that follow it at once: a log of many short lines is not sent line by line.
     async fn read_inline(&mut self, id: ContentId, wanted: Range<u32>) -> Answer<Bytes> {
         let mut room = SMALL_UNIT.saturating_sub(wanted.end - wanted.start);
         let (mut keys, mut ranges) = (vec![key::inline(id)], vec![wanted]);
-        while let Some(Next::Piece(Piece::Inline { id, .. }, wanted)) = self.next.front()
+        while let Some(Next::Piece(Piece::Inline { id, seal: None, .. }, wanted)) = self.next.front()
             && keys.len() < INLINE_IN_BATCH
             && wanted.end - wanted.start <= room
         {
@@ -286,9 +332,9 @@ impl Download {
             self.next.push_back(match span.data {
                 Data::Zero => Next::Hole(span.length()),
                 Data::Inline(bytes) => Next::Bytes(bytes),
-                Data::Chunk { id, len, from } => {
+                Data::Chunk { id, len, from, seal } => {
                     let end = u64::from(from) + span.length();
-                    Next::Piece(Piece::Chunk { id, len }, from..u32::try_from(end).map_err(|_| lost())?)
+                    Next::Piece(Piece::Chunk { id, len, seal }, from..u32::try_from(end).map_err(|_| lost())?)
                 }
                 Data::Unread => return Err(lost()),
             });
@@ -369,6 +415,10 @@ fn part(bytes: &Bytes, range: &Range<u64>) -> Answer<Bytes> {
 
 fn lost_bytes() -> EngineError {
     EngineError::Corrupt(Corrupt("bytes that a record points to are missing".into()))
+}
+
+fn lost_key() -> crate::fault::Fault {
+    EngineError::Corrupt(Corrupt("the key of encrypted bytes is missing".into())).into()
 }
 
 fn lost() -> crate::fault::Fault {

@@ -24,6 +24,8 @@ pub mod queue;
 mod readers;
 #[doc(hidden)]
 pub mod record;
+mod seal;
+mod sealing;
 mod service_properties;
 mod services;
 mod settings;
@@ -54,6 +56,7 @@ pub use record::blob::{BlobExtras, BlobRecord};
 pub use record::block::StagedRecord;
 pub use record::container::ContainerRecord;
 pub use record::existing::Existing;
+pub use sealing::Sealing;
 pub use services::Services;
 pub use stage::Stage;
 pub use unit::{Unit, View};
