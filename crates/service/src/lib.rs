@@ -28,7 +28,7 @@ use lazuli_model::version::ApiVersion;
 
 pub use body::{Body, BodyError};
 pub use fault::{Answer, Fault};
-pub use lazuli_engine::crc64;
+pub use lazuli_engine::{Crc64, crc64, crc64_combine};
 pub use store::{Members, Services, download, upkeep, upload};
 
 /// Settings of the meaning, whatever the wire.

@@ -4,15 +4,16 @@ use lazuli_model::error::Failure;
 use lazuli_model::operation::policy;
 use lazuli_service::blob::AppendBlock;
 
-use super::properties::{customer_key, encryption_of, refuse_structured_body, show_encryption};
+use super::properties::{customer_key, encryption_of, show_encryption};
 use super::put_block::TransportHash;
 use crate::call::Call;
 use crate::decode;
 use crate::headers::name;
 use crate::reply::Reply;
+use crate::structured;
 
-pub async fn append_block(call: Call) -> Result<Reply, Failure> {
-    refuse_structured_body(&call.head)?;
+pub async fn append_block(mut call: Call) -> Result<Reply, Failure> {
+    let is_structured = structured::unwrap(&mut call)?;
     if call.head.content_length()? == Some(0) {
         return Err(Failure::invalid_header("Content-Length", "0"));
     }
@@ -35,5 +36,5 @@ pub async fn append_block(call: Call) -> Result<Reply, Failure> {
         .header(name::X_MS_BLOB_APPEND_OFFSET, appended.block.offset)
         .header(name::X_MS_BLOB_COMMITTED_BLOCK_COUNT, u64::from(appended.block.blocks))
         .header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
-    Ok(show_encryption(reply, &encryption))
+    Ok(structured::show(show_encryption(reply, &encryption), is_structured))
 }

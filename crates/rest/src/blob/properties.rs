@@ -109,11 +109,6 @@ pub(super) fn refuse_immutability(head: &Head) -> Result<(), Failure> {
     refuse_headers(head, &REFUSED)
 }
 
-/// Bodies framed as structured messages are not built either.
-pub fn refuse_structured_body(head: &Head) -> Result<(), Failure> {
-    refuse_headers(head, &[headers::X_MS_STRUCTURED_BODY, headers::X_MS_STRUCTURED_CONTENT_LENGTH])
-}
-
 pub fn refuse_headers(head: &Head, names: &[&str]) -> Result<(), Failure> {
     match names.iter().find(|name| head.header(name).is_some()) {
         Some(name) => Err(Failure::new(ErrorCode::UnsupportedHeader).detail("HeaderName", *name)),

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use lazuli_model::error::{ErrorCode, Failure};
 
+use crate::body::crc64_mismatch;
 use crate::store::BlobRecord;
 use crate::upload::Uploaded;
 use lazuli_model::blob::{CustomerKey, CustomerKeyHash, Tier};
@@ -39,9 +40,7 @@ impl Digests {
         if let Some(sent) = self.crc64
             && sent != crc64
         {
-            return Err(Failure::new(ErrorCode::Crc64Mismatch)
-                .detail("UserSpecifiedCrc", BASE64.encode(sent.to_le_bytes()))
-                .detail("ServerCalculatedCrc", BASE64.encode(crc64.to_le_bytes())));
+            return Err(crc64_mismatch(sent, crc64));
         }
         Ok(())
     }
