@@ -1,5 +1,6 @@
 //! Copy Blob, Copy Blob From URL, Put Blob From URL.
 
+use lazuli_model::encryption::Encryption;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::Op;
 use lazuli_model::version::Feature;
@@ -51,7 +52,8 @@ pub async fn copy_blob(call: Call) -> Result<Reply, Failure> {
         let reply = reply
             .header(name::X_MS_COPY_ID, copied.id.to_string())
             .header(name::X_MS_COPY_STATUS, copied.status.as_str());
-        let reply = match version.has(Feature::CopyFromUrlTellsEncryption) {
+        let is_named = encryption != Encryption::Service;
+        let reply = match is_named || version.has(Feature::CopyFromUrlTellsEncryption) {
             true => reply.header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true),
             false => reply,
         };

@@ -7,10 +7,12 @@
 
 mod append;
 pub mod client;
+mod encryption;
 mod foreign_sources;
 mod lanes;
 mod pages;
 mod rows;
+mod structured;
 mod tables;
 mod wire;
 
