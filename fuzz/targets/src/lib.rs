@@ -16,6 +16,7 @@ pub mod mutate;
 mod record;
 pub mod recovery;
 pub mod request;
+mod structured;
 
 pub struct Target {
     pub name: &'static str,
@@ -35,6 +36,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "record", run: record::run, rounds: 6_000 },
     Target { name: "recovery", run: recovery::run, rounds: 20 },
     Target { name: "request", run: request::run, rounds: 400 },
+    Target { name: "structured", run: structured::run, rounds: 20_000 },
 ];
 
 pub fn target(name: &str) -> Option<&'static Target> {
