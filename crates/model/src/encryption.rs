@@ -1,6 +1,8 @@
 //! What the bytes of a blob are encrypted with: the service's own key, a key that the customer gives with each request, or
 //! the key of an encryption scope of the account.
 
+use std::sync::Arc;
+
 use zeroize::Zeroizing;
 
 use crate::account::Features;
@@ -17,12 +19,13 @@ pub struct CustomerKeyHash(pub [u8; 32]);
 #[derive(Clone)]
 pub struct CustomerKey {
     pub hash: CustomerKeyHash,
-    secret: Zeroizing<[u8; 32]>,
+    /// In one place, however often the rest is moved or cloned.
+    secret: Arc<Zeroizing<[u8; 32]>>,
 }
 
 impl CustomerKey {
     pub fn new(secret: Zeroizing<[u8; 32]>, hash: CustomerKeyHash) -> Self {
-        Self { hash, secret }
+        Self { hash, secret: Arc::new(secret) }
     }
 
     pub fn secret(&self) -> &[u8; 32] {
@@ -170,7 +173,7 @@ mod tests {
         let account = ContainerEncryption { default_scope: Some(ACCOUNT_SCOPE.into()), deny_override: true };
         let scope = |name: &str| Ok(Encryption::Scope(name.into()));
         let one = CustomerKeyHash([1; 32]);
-        let cases: [(_, Option<&str>, Option<CustomerKeyHash>, Result<Encryption, E>); 17] = [
+        let cases = [
             (&plain, None, None, Ok(Encryption::Service)),
             (&plain, Some("red"), None, scope("red")),
             (&plain, Some("green"), None, Err(E::EncryptionScopeNotAvailable)),

@@ -65,7 +65,7 @@ impl ResponseBody {
         let stream =
             futures_util::stream::unfold((download, encoder), |(mut download, mut encoder)| async move {
                 loop {
-                    if let Some(bytes) = encoder.next() {
+                    if let Some(bytes) = encoder.pull() {
                         return Some((Ok(bytes), (download, encoder)));
                     }
                     match download.next().await? {

@@ -29,7 +29,7 @@ fn encode(bytes: &[u8], segment: u64, frame: usize) -> Vec<u8> {
     let mut message = Vec::new();
     let mut frames = bytes.chunks(frame);
     loop {
-        while let Some(out) = encoder.next() {
+        while let Some(out) = encoder.pull() {
             message.extend_from_slice(&out);
         }
         match frames.next() {
@@ -46,7 +46,7 @@ fn decode(message: &[u8], announced: u64, frame: usize) -> Result<Vec<u8>, Probl
     let mut bytes = Vec::new();
     for frame in message.chunks(frame.max(1)) {
         decoder.push(Bytes::copy_from_slice(frame));
-        while let Some(read) = decoder.next()? {
+        while let Some(read) = decoder.pull()? {
             bytes.extend_from_slice(&read);
             assert!(bytes.len() as u64 <= announced, "more bytes than were announced");
         }

@@ -60,13 +60,13 @@ impl Decoder {
         }
     }
 
-    /// To be called when `next` has read all before it.
+    /// To be called when `pull` has read all before it.
     pub fn push(&mut self, frame: Bytes) {
         self.frame = frame;
     }
 
     /// Some bytes; None when another frame is needed.
-    pub fn next(&mut self) -> Result<Option<Bytes>, Problem> {
+    pub fn pull(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
             match self.state {
                 State::Header => {

@@ -58,11 +58,11 @@ impl Encoder {
     }
 
     /// What goes out next; None when more bytes are needed, and when all is out.
-    pub fn next(&mut self) -> Option<Bytes> {
+    pub fn pull(&mut self) -> Option<Bytes> {
         self.out.pop_front()
     }
 
-    /// To be called when `next` has nothing left.
+    /// To be called when `pull` has nothing left.
     pub fn push(&mut self, mut bytes: Bytes) {
         while !bytes.is_empty() && self.left > 0 {
             let now = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());

@@ -67,7 +67,7 @@ fn decoded(body: Body, length: u64) -> Body {
     let frames = unfold(Some((body, decoder)), |reading| async move {
         let (mut body, mut decoder) = reading?;
         loop {
-            match decoder.next() {
+            match decoder.pull() {
                 Ok(Some(bytes)) => return Some((Ok(bytes), Some((body, decoder)))),
                 Ok(None) => {}
                 Err(problem) => return Some((Err(problem.into()), None)),

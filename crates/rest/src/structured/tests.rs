@@ -8,7 +8,7 @@ fn encode(bytes: &[u8], segment: u64, frame: usize) -> Vec<u8> {
     let length = encoder.message_length();
     let mut message = Vec::new();
     let drain = |encoder: &mut Encoder, message: &mut Vec<u8>| {
-        while let Some(out) = encoder.next() {
+        while let Some(out) = encoder.pull() {
             message.extend_from_slice(&out);
         }
     };
@@ -26,7 +26,7 @@ fn decode(message: &[u8], announced: u64, frame: usize) -> Result<Vec<u8>, Probl
     let mut bytes = Vec::new();
     for frame in message.chunks(frame) {
         decoder.push(Bytes::copy_from_slice(frame));
-        while let Some(read) = decoder.next()? {
+        while let Some(read) = decoder.pull()? {
             bytes.extend_from_slice(&read);
         }
     }
@@ -57,7 +57,7 @@ fn long_messages_have_long_segments() {
         [0, 1, 4 << 20, (4 << 20) + 1, u64::from(u16::MAX) << 22, (u64::from(u16::MAX) << 22) + 1, 1 << 47]
     {
         let mut encoder = Encoder::new(length);
-        let header = encoder.next().expect("a header");
+        let header = encoder.pull().expect("a header");
         let count = u16::from_le_bytes([header[11], header[12]]);
         assert!(count >= 1);
         let framing = 21 + 18 * u64::from(count);

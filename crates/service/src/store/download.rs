@@ -1,6 +1,8 @@
 //! Bytes on their way out. What a download reads is what stood when its record was read, whatever happens to
 //! the blob meanwhile: contents are immutable, and no byte of this one is given back before the download ends.
 
+mod sealed;
+
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -8,7 +10,7 @@ use bytes::Bytes;
 use lazuli_engine::{Corrupt, EngineError, Key, Reader, crc64, crc64_combine};
 use lazuli_model::blob::CustomerKey;
 
-use super::seal::{self, FRAME_BYTES, Seal, SealingKey};
+use super::seal::SealingKey;
 use super::sparse::{self, Data, Overlay};
 use super::unit::View;
 use crate::Services;
@@ -222,30 +224,9 @@ impl Download {
 
     async fn read(&mut self, piece: Piece, mut wanted: Range<u32>) -> Answer<Bytes> {
         match piece {
-            Piece::Inline { id, len, seal: Some(seal) } => {
-                let reader = self.services.engine().reader().await?;
-                let bytes = self.opened(inline(&reader, id).await?, len, Some(seal)).await?;
-                part(&bytes, &(u64::from(wanted.start)..u64::from(wanted.end)))
-            }
+            Piece::Inline { seal: Some(_), .. } => self.read_sealed(piece, wanted).await,
             Piece::Inline { id, seal: None, .. } => self.read_inline(id, wanted).await,
-            Piece::Chunk { len, seal: Some(seal), .. } => {
-                let Some(chunk) = piece.chunk() else { return Err(lost()) };
-                // Units end where frames do, so that no frame is opened twice.
-                let frames = |count: u32| wanted.end.min((wanted.start / FRAME_BYTES + count) * FRAME_BYTES);
-                let whole = frames(UNIT / SMALL_UNIT);
-                let share = match whole - wanted.start {
-                    ..=FRAME_BYTES => None,
-                    length => self.services.outgoing().ahead(length as usize),
-                };
-                let end = if share.is_some() { whole } else { frames(1) };
-                if end < wanted.end {
-                    self.next.push_front(Next::Piece(piece, end..wanted.end));
-                }
-                wanted.end = end;
-                let key = self.key_of(seal).await?;
-                let extents = self.services.engine().extents();
-                Ok(held(seal::read_chunk(extents, &key, chunk, len, seal, wanted).await?, share))
-            }
+            Piece::Chunk { seal: Some(_), .. } => self.read_sealed(piece, wanted).await,
             Piece::Chunk { seal: None, .. } => {
                 let Some(chunk) = piece.chunk() else { return Err(lost()) };
                 // Units end where sub-checksums do, so that no byte is verified twice.
@@ -262,22 +243,6 @@ impl Download {
                 wanted.end = end;
                 Ok(held(self.services.engine().extents().read(chunk, wanted).await?, share))
             }
-        }
-    }
-
-    /// The bytes of an inline piece.
-    async fn opened(&self, bytes: Bytes, len: u32, seal: Option<Seal>) -> Answer<Bytes> {
-        match seal {
-            None => Ok(bytes),
-            Some(seal) => seal::read_inline(&self.key_of(seal).await?, bytes, len, seal, 0..len),
-        }
-    }
-
-    /// The key that a piece was sealed with: the customer's, or one of the server's own.
-    async fn key_of(&self, seal: Seal) -> Answer<SealingKey> {
-        match &self.key {
-            Some(key) if key.name() == seal.key => Ok(key.clone()),
-            _ => self.services.known_scope_key(seal.key).await?.ok_or_else(lost_key),
         }
     }
 
@@ -415,10 +380,6 @@ fn part(bytes: &Bytes, range: &Range<u64>) -> Answer<Bytes> {
 
 fn lost_bytes() -> EngineError {
     EngineError::Corrupt(Corrupt("bytes that a record points to are missing".into()))
-}
-
-fn lost_key() -> crate::fault::Fault {
-    EngineError::Corrupt(Corrupt("the key of encrypted bytes is missing".into())).into()
 }
 
 fn lost() -> crate::fault::Fault {

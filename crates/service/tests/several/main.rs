@@ -11,7 +11,7 @@ mod append;
 mod contents;
 #[path = "../it/copies.rs"]
 mod copies;
-#[path = "../it/encryption.rs"]
+#[path = "../it/encryption/mod.rs"]
 mod encryption;
 mod members;
 mod on_one;

@@ -11,7 +11,7 @@ fn message(bytes: &[u8], segment: u64) -> Vec<u8> {
     let mut encoder = Encoder::with_segments(bytes.len() as u64, segment);
     encoder.push(Bytes::copy_from_slice(bytes));
     let mut message = Vec::new();
-    while let Some(part) = encoder.next() {
+    while let Some(part) = encoder.pull() {
         message.extend_from_slice(&part);
     }
     message
@@ -21,7 +21,7 @@ fn read(message: &Bytes, length: u64) -> Vec<u8> {
     let mut decoder = Decoder::new(length, Some(message.len() as u64));
     decoder.push(message.clone());
     let mut bytes = Vec::new();
-    while let Some(part) = decoder.next().unwrap() {
+    while let Some(part) = decoder.pull().unwrap() {
         bytes.extend_from_slice(&part);
     }
     decoder.finish().unwrap();

@@ -140,3 +140,21 @@ pub fn behind(layer: ContentId, offset: u64) -> KeyRange {
     range.start = key::interval(layer, offset.saturating_add(1), 0, 0);
     range
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_read_as_they_were_written() {
+        let seal = Some(Seal { key: KeyName(6), salt: 7 });
+        let chunk = |seal| Data::Chunk { id: 3, len: 4096, from: 512, seal };
+        for data in [Data::Zero, Data::Inline(Bytes::from_static(&[1; 512])), chunk(None), chunk(seal)] {
+            let interval = Interval { start: 512, end: 1024, data };
+            let (key, value) = (interval.key(ContentId(5)), interval.value());
+            assert_eq!(Interval::decode(&key, Some(&value)).expect("read"), interval);
+            let short = value.slice(..value.len() - 1);
+            assert_eq!(Interval::decode(&key, Some(&short)).is_ok(), interval.data == Data::Zero, "cut off");
+        }
+    }
+}

@@ -27,6 +27,7 @@ use crate::store::record::copy_job::CopyJob;
 use crate::store::record::dead_snapshots::DeadSnapshots;
 use crate::store::record::queue::{MessageFields, QueueRecord, Text};
 use crate::store::record::table::TableRecord;
+use crate::store::seal::{KeyName, Seal};
 
 /// A value is written as it was by the build that first wrote its shape, and read as what it was.
 #[track_caller]
@@ -208,6 +209,10 @@ fn contents_and_blocks() {
     assert_bytes(&Content::empty(), "01000000");
     assert_bytes(&Holders(300), "01ac02");
     assert_bytes(&DeadContent::Pieces(vec![Piece::Chunk { id: 1, len: 2, seal: None }]), "010001000102");
+    let seal = Some(Seal { key: KeyName(3), salt: 4 });
+    assert_bytes(&DeadContent::Pieces(vec![Piece::Chunk { id: 1, len: 2, seal }]), "0100010201020304");
+    let inline = Piece::Inline { id: ContentId(1), len: 2, seal };
+    assert_bytes(&DeadContent::Pieces(vec![inline]), "0100010301020304");
     assert_bytes(&DeadContent::Manifest, "0101");
     assert_bytes(&DeadContent::Segments, "0102");
     assert_bytes(&DeadContent::Stage, "0103");

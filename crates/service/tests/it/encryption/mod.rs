@@ -1,207 +1,24 @@
 //! What is encrypted with a customer's key or under a scope: it reads back by every path, and stands nowhere on disk.
 
-use std::path::Path;
-use std::sync::Arc;
+mod on_disk;
+mod under;
 
 use bytes::Bytes;
-use lazuli_engine::{Engine, Host, Options};
-use lazuli_model::account::AccountFeatures;
+use lazuli_engine::{Engine, Host};
 use lazuli_model::admission::Preconditions;
-use lazuli_model::blob::{CopyStatus, CustomerKey, CustomerKeyHash};
+use lazuli_model::blob::CopyStatus;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::metadata::Metadata;
-use lazuli_model::operation::{Op, WritingOp, policy};
-use lazuli_model::range::ByteRange;
-use lazuli_model::time::Timestamp;
+use lazuli_model::operation::{Op, policy};
 use lazuli_service::blob::*;
-use lazuli_service::{Answer, Body, Context, ServiceOptions};
+use lazuli_service::{Answer, Body, ServiceOptions};
 use proptest::prelude::*;
-use zeroize::Zeroizing;
 
-use crate::support::{Bench, at, copying, drain};
+use crate::support::{Bench, at};
+use under::{Under, with_scopes};
 
 const MIB: usize = 1024 * 1024;
 const PAGE: u64 = 512;
-
-/// Requests that are encrypted in one way.
-struct Under<'a> {
-    bench: &'a Bench,
-    context: Context,
-    key: Option<CustomerKey>,
-}
-
-fn key(byte: u8) -> CustomerKey {
-    CustomerKey::new(Zeroizing::new([byte; 32]), CustomerKeyHash([byte ^ 255; 32]))
-}
-
-fn with_scopes(scopes: &[&str]) -> ServiceOptions {
-    let mut features = AccountFeatures::default();
-    features.entry("acct").encryption_scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
-    ServiceOptions { features: Arc::new(features), ..ServiceOptions::default() }
-}
-
-impl<'a> Under<'a> {
-    fn plain(bench: &'a Bench) -> Self {
-        Self { bench, context: bench.context.clone(), key: None }
-    }
-
-    fn key(bench: &'a Bench, byte: u8) -> Self {
-        Self { key: Some(key(byte)), ..Self::plain(bench) }
-    }
-
-    fn scope(bench: &'a Bench, scope: &str) -> Self {
-        let context = Context { encryption_scope: Some(scope.into()), ..bench.context.clone() };
-        Self { context, ..Self::plain(bench) }
-    }
-
-    fn properties(&self) -> BlobProperties {
-        BlobProperties { customer_key: self.key.clone(), ..BlobProperties::default() }
-    }
-
-    async fn put(&self, name: &str, bytes: &[u8]) -> Answer<Stored> {
-        self.put_body(name, Body::from(Bytes::copy_from_slice(bytes))).await
-    }
-
-    async fn put_body(&self, name: &str, body: Body) -> Answer<Stored> {
-        let input = PutBlockBlob {
-            at: at(name),
-            preconditions: Preconditions::default(),
-            properties: self.properties(),
-            digests: Digests::default(),
-            body,
-            limit: u64::MAX,
-        };
-        input.execute(&self.bench.services, &self.context).await
-    }
-
-    async fn put_block(&self, name: &str, id: &str, bytes: &[u8]) -> Answer<BlockStored> {
-        let input = PutBlock {
-            at: at(name),
-            preconditions: Preconditions::default(),
-            block_id: id.as_bytes().to_vec(),
-            digests: Digests::default(),
-            body: Body::from(Bytes::copy_from_slice(bytes)),
-            limit: u64::MAX,
-            customer_key: self.key.clone(),
-        };
-        input.execute(&self.bench.services, &self.context).await
-    }
-
-    async fn put_block_list(&self, name: &str, blocks: &[(BlockSource, &str)]) -> Answer<Stamped> {
-        let input = PutBlockList {
-            at: at(name),
-            preconditions: Preconditions::default(),
-            properties: self.properties(),
-            blocks: blocks.iter().map(|(source, id)| (*source, id.as_bytes().to_vec())).collect(),
-        };
-        input.execute(&self.bench.services, &self.context).await
-    }
-
-    async fn create_append_blob(&self, name: &str) -> Answer<Stamped> {
-        let input = PutAppendBlob {
-            at: at(name),
-            preconditions: Preconditions::default(),
-            properties: self.properties(),
-        };
-        input.execute(&self.bench.services, &self.context).await
-    }
-
-    async fn append(&self, name: &str, bytes: &[u8]) -> Answer<Appended> {
-        let input = AppendBlock {
-            at: at(name),
-            preconditions: Preconditions::default(),
-            digests: Digests::default(),
-            body: Body::from(Bytes::copy_from_slice(bytes)),
-            limit: u64::MAX,
-            customer_key: self.key.clone(),
-        };
-        input.execute(&self.bench.services, &self.context, policy::AppendBlock).await
-    }
-
-    async fn create_page_blob(&self, name: &str, length: u64) -> Answer<Stamped> {
-        let input = PutPageBlob {
-            at: at(name),
-            preconditions: Preconditions::default(),
-            properties: self.properties(),
-            length,
-            sequence_number: 0,
-        };
-        input.execute(&self.bench.services, &self.context).await
-    }
-
-    async fn put_page(&self, name: &str, from: u64, bytes: &[u8]) -> Answer<PageStored> {
-        let input = PutPage {
-            at: at(name),
-            preconditions: Preconditions::default(),
-            range: from..from + bytes.len() as u64,
-            digests: Digests::default(),
-            body: Body::from(Bytes::copy_from_slice(bytes)),
-            customer_key: self.key.clone(),
-        };
-        input.execute(&self.bench.services, &self.context).await
-    }
-
-    async fn clear_pages(&self, name: &str, range: std::ops::Range<u64>) -> Answer<()> {
-        let preconditions = Preconditions::default();
-        let input = ClearPages { at: at(name), preconditions, range, customer_key: self.key.clone() };
-        input.execute(&self.bench.services, &self.context).await.map(drop)
-    }
-
-    async fn set_metadata(&self, name: &str) -> Answer<Stamped> {
-        let input = SetBlobMetadata {
-            at: at(name),
-            preconditions: Preconditions::default(),
-            metadata: Metadata::default(),
-            customer_key: self.key.clone(),
-        };
-        input.execute(&self.bench.services, &self.context).await
-    }
-
-    async fn snapshot(&self, name: &str) -> Answer<Timestamp> {
-        let input = SnapshotBlob {
-            at: at(name),
-            preconditions: Preconditions::default(),
-            metadata: Metadata::default(),
-            customer_key: self.key.clone(),
-        };
-        Ok(input.execute(&self.bench.services, &self.context).await?.snapshot)
-    }
-
-    async fn get_part(
-        &self,
-        name: &str,
-        snapshot: Option<Timestamp>,
-        range: Option<&str>,
-    ) -> Answer<Vec<u8>> {
-        let properties = GetBlobProperties {
-            at: at(name),
-            snapshot,
-            preconditions: Preconditions::default(),
-            customer_key: self.key.clone(),
-        };
-        let input = GetBlob { properties, range: range.and_then(ByteRange::parse) };
-        let (_, content) = input.execute(&self.bench.services, &self.context, policy::GetBlob).await?;
-        drain(content.unwrap().1).await
-    }
-
-    async fn get(&self, name: &str) -> Answer<Vec<u8>> {
-        self.get_part(name, None, None).await
-    }
-
-    /// Copies what these requests can read to what `to` writes.
-    async fn copy(&self, op: Op, from: &str, to: &Under<'_>, name: &str) -> Answer<Copied> {
-        let source = OwnSource {
-            account: self.context.account.clone(),
-            at: at(from),
-            snapshot: None,
-            preconditions: Preconditions::default(),
-            customer_key: self.key.clone(),
-        };
-        let mut copy = copying(CopySource::Own(source), name);
-        copy.given.customer_key = to.key.clone();
-        copy.execute(&self.bench.services, &to.context, WritingOp::of(op).unwrap()).await
-    }
-}
 
 fn code<T>(answer: Answer<T>) -> ErrorCode {
     answer.err().expect("refused").0.code
@@ -209,123 +26,6 @@ fn code<T>(answer: Answer<T>) -> ErrorCode {
 
 fn bytes(length: usize) -> Vec<u8> {
     (0..length).map(|at| (at.wrapping_mul(31) ^ (at >> 9) ^ (at >> 17)) as u8).collect()
-}
-
-/// The marker, over and over.
-fn marked(marker: &str, length: usize) -> Vec<u8> {
-    marker.bytes().cycle().take(length).collect()
-}
-
-const KINDS: [&str; 8] =
-    ["INLINE", "CHUNKS", "BLOCK", "LARGEBLOCK", "APPENDED", "LARGEAPPEND", "PAGE", "LARGEPAGES"];
-
-fn marker(prefix: &str, kind: &str) -> String {
-    format!("{prefix}-{kind}-marker;")
-}
-
-/// Writes bytes in every way that there is, each marked.
-async fn write_all(under: &Under<'_>, prefix: &str) {
-    let of = |kind: &str, length: usize| marked(&marker(prefix, kind), length);
-    let name = |kind: &str| format!("{prefix}-{kind}");
-    under.put(&name("inline"), &of("INLINE", 900)).await.unwrap();
-    under.put(&name("chunks"), &of("CHUNKS", 9 * MIB)).await.unwrap();
-    under.put_block(&name("blocks"), "a", &of("BLOCK", 2_000)).await.unwrap();
-    under.put_block(&name("blocks"), "b", &of("LARGEBLOCK", 5 * MIB)).await.unwrap();
-    let list = [(BlockSource::Latest, "a"), (BlockSource::Latest, "b")];
-    under.put_block_list(&name("blocks"), &list).await.unwrap();
-    under.create_append_blob(&name("append")).await.unwrap();
-    under.append(&name("append"), &of("APPENDED", 3_000)).await.unwrap();
-    under.append(&name("append"), &of("LARGEAPPEND", 200_000)).await.unwrap();
-    under.create_page_blob(&name("pages"), 4 * MIB as u64).await.unwrap();
-    under.put_page(&name("pages"), 0, &of("LARGEPAGES", MIB)).await.unwrap();
-    under.put_page(&name("pages"), 512 * 7, &of("PAGE", 512 * 4)).await.unwrap();
-    under.snapshot(&name("pages")).await.unwrap();
-    under.put_page(&name("pages"), 512 * 8, &of("PAGE", 512)).await.unwrap();
-}
-
-async fn read_all(under: &Under<'_>, prefix: &str) {
-    let of = |kind: &str, length: usize| marked(&marker(prefix, kind), length);
-    let name = |kind: &str| format!("{prefix}-{kind}");
-    assert!(under.get(&name("inline")).await.unwrap() == of("INLINE", 900));
-    assert!(under.get(&name("chunks")).await.unwrap() == of("CHUNKS", 9 * MIB));
-    let blocks = [of("BLOCK", 2_000), of("LARGEBLOCK", 5 * MIB)].concat();
-    assert!(under.get(&name("blocks")).await.unwrap() == blocks);
-    let appended = [of("APPENDED", 3_000), of("LARGEAPPEND", 200_000)].concat();
-    assert!(under.get(&name("append")).await.unwrap() == appended);
-    let mut pages = of("LARGEPAGES", MIB);
-    pages[512 * 7..512 * 11].copy_from_slice(&of("PAGE", 512 * 4));
-    pages[512 * 8..512 * 9].copy_from_slice(&of("PAGE", 512));
-    pages.resize(4 * MIB, 0);
-    assert!(under.get(&name("pages")).await.unwrap() == pages);
-}
-
-/// Every file of a directory, one behind the other.
-fn everything_in(directory: &Path) -> Vec<u8> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => found.extend(everything_in(&path)),
-            false => found.extend(std::fs::read(&path).unwrap()),
-        }
-    }
-    found
-}
-
-fn holds(haystack: &[u8], needle: &[u8]) -> bool {
-    memchr::memmem::find(haystack, needle).is_some()
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_encrypted_stands_nowhere_on_disk() {
-    let place = tempfile::tempdir().unwrap();
-    let open = || Engine::open(place.path(), Options::default(), Host::real()).unwrap();
-    let bench = Bench::over(open(), with_scopes(&["red"])).await;
-    write_all(&Under::plain(&bench), "plain").await;
-    write_all(&Under::key(&bench, 9), "keyed").await;
-    write_all(&Under::scope(&bench, "red"), "scoped").await;
-    // A copy is encrypted as the copy is, not as its source.
-    let (plain, keyed, scoped) = (Under::plain(&bench), Under::key(&bench, 9), Under::scope(&bench, "red"));
-    keyed.put("source", &marked("secret-COPY-marker;", 9 * MIB)).await.unwrap();
-    keyed.copy(Op::PutBlobFromUrl, "source", &scoped, "copy").await.unwrap();
-    let found = everything_in(place.path());
-    for kind in KINDS {
-        assert!(holds(&found, marker("plain", kind).as_bytes()), "the test can find {kind}");
-        assert!(!holds(&found, marker("keyed", kind).as_bytes()), "{kind} with a key");
-        assert!(!holds(&found, marker("scoped", kind).as_bytes()), "{kind} under a scope");
-    }
-    assert!(!holds(&found, b"secret-COPY-marker;"), "a copy");
-    assert!(!holds(&found, &[9; 32]), "the key");
-    for (under, prefix) in [(&plain, "plain"), (&keyed, "keyed"), (&scoped, "scoped")] {
-        read_all(under, prefix).await;
-        bench.sweep().await;
-        read_all(under, prefix).await;
-    }
-    assert!(plain.get("copy").await.unwrap() == marked("secret-COPY-marker;", 9 * MIB));
-    drop((plain, keyed, scoped));
-    drop(bench);
-    // The key of a scope is kept with the data.
-    for _ in 0..100 {
-        if let Ok(engine) = Engine::open(place.path(), Options::default(), Host::real()) {
-            let services = lazuli_service::Services::new(engine, with_scopes(&["red"]));
-            let properties = GetBlobProperties {
-                at: at("scoped-chunks"),
-                snapshot: None,
-                preconditions: Preconditions::default(),
-                customer_key: None,
-            };
-            let context = Context::reading("acct");
-            let (_, content) = GetBlob { properties, range: None }
-                .execute(&services, &context, policy::GetBlob)
-                .await
-                .unwrap();
-            let read = drain(content.unwrap().1).await.unwrap();
-            assert!(read == marked(&marker("scoped", "CHUNKS"), 9 * MIB), "after a restart");
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
-    panic!("the engine does not open again");
 }
 
 /// Every operation that touches a blob names what the blob is encrypted with; to read under a scope needs no naming.
@@ -512,23 +212,6 @@ async fn scopes_are_enforced() {
     let read = GetBlob { properties: properties(), range: None };
     let read = read.execute(&later.services, &later.context, policy::GetBlob).await;
     assert_eq!(code(read), ErrorCode::EncryptionScopeNotAvailable);
-}
-
-impl Under<'_> {
-    /// Stages a block in another container, under a scope.
-    async fn put_block_in(&self, container: &str, scope: &str) -> Answer<BlockStored> {
-        let input = PutBlock {
-            at: BlobAddress { container: container.into(), blob: "b".into() },
-            preconditions: Preconditions::default(),
-            block_id: b"a".to_vec(),
-            digests: Digests::default(),
-            body: Body::from(Bytes::from_static(b"bytes")),
-            limit: u64::MAX,
-            customer_key: None,
-        };
-        let context = Context { encryption_scope: Some(scope.into()), ..self.context.clone() };
-        input.execute(&self.bench.services, &context).await
-    }
 }
 
 /// Senders without memory make many small pieces, which are put together: opened, and sealed anew.
