@@ -14,7 +14,7 @@ use lazuli_service::blob::*;
 use lazuli_service::{Answer, Body, ServiceOptions};
 use proptest::prelude::*;
 
-use crate::support::{Bench, at};
+use crate::support::Bench;
 use under::{Under, with_scopes};
 
 const MIB: usize = 1024 * 1024;
