@@ -163,6 +163,8 @@ features! {
     AppendBlocks100MiB V2022_11_02
     /// Get and Set ACL of containers and queues with a bearer token.
     AclWithBearer V2025_07_05
+    /// Bodies in segments with checksums.
+    StructuredBodies V2025_07_05
     /// skdutid and sduoid in the user delegation string.
     UserDelegationBinding V2025_07_05
     /// x-ms-blob-if-* on Get and Set Blob Tags.

@@ -164,6 +164,13 @@ impl Reply {
         self
     }
 
+    /// The same in a structured message.
+    #[must_use]
+    pub fn structured(mut self, download: Download) -> Self {
+        self.body = ResponseBody::structured(download);
+        self
+    }
+
     #[must_use]
     pub fn download(mut self, download: Download) -> Self {
         self.body = ResponseBody::download(download);

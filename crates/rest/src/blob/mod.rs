@@ -50,7 +50,6 @@ pub(crate) mod undelete_blob;
 pub(crate) use get_blob_service_stats::get_blob_service_stats;
 pub(crate) use get_user_delegation_key::get_user_delegation_key;
 
-/// The encryption scope of what has no other.
-const ACCOUNT_SCOPE: &str = "$account-encryption-key";
+use lazuli_model::encryption::ACCOUNT_SCOPE;
 /// The longest XML document that is read, block lists aside.
 const XML_LIMIT: usize = 1024 * 1024;

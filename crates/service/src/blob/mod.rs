@@ -40,6 +40,8 @@ mod state;
 mod undelete_blob;
 mod write;
 
+pub(crate) use write::check_customer_key;
+
 pub use abort_copy_blob::AbortCopyBlob;
 pub use access::container_access;
 pub use append_blob_seal::AppendBlobSeal;

@@ -86,6 +86,7 @@ impl Admitted<Existing> {
         properties: &BlobProperties,
         mark: &CopyMark,
     ) -> Answer<Stamped> {
+        self.unit.check_sealed(&self.place, &source.encryption())?;
         let mut content = source.content.clone();
         if let Shape::Manifest { named, .. } = &mut content.shape {
             *named &= keeps_blocks;

@@ -97,6 +97,7 @@ impl Unit {
             self.delete(key::copy_job(job.id));
             return Ok(false);
         };
+        record.encryption().admits(new.encryption())?;
         new.publish(self).await?;
         record.content = new.content.clone();
         self.end(job, place, record, |copy| {

@@ -8,6 +8,7 @@ pub const SERVERS: usize = 1;
 mod append;
 mod contents;
 mod copies;
+mod encryption;
 mod pages;
 mod plan_sizes;
 mod queue;

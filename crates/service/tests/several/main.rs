@@ -11,6 +11,8 @@ mod append;
 mod contents;
 #[path = "../it/copies.rs"]
 mod copies;
+#[path = "../it/encryption/mod.rs"]
+mod encryption;
 mod members;
 mod on_one;
 #[path = "../it/pages.rs"]

@@ -7,11 +7,13 @@
 
 mod append;
 pub mod client;
+mod encryption;
 mod foreign_sources;
 mod lanes;
 mod pages;
 mod restore;
 mod rows;
+mod structured;
 mod tables;
 mod website;
 mod wire;

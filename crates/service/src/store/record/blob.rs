@@ -3,7 +3,7 @@
 use lazuli_model::admission::lease::Lease;
 use lazuli_model::admission::{Subject, Target};
 use lazuli_model::blob::{
-    BlobType, ContentHeaders, CopyState, CopyStatus, CustomerKey, ExplicitTier, ImmutabilityPolicy,
+    BlobType, ContentHeaders, CopyState, CopyStatus, CustomerKeyHash, ExplicitTier, ImmutabilityPolicy,
     Rehydration, SoftDeletion,
 };
 use lazuli_model::etag::ETag;
@@ -27,7 +27,7 @@ pub struct BlobRecord {
     pub tags: Tags,
     pub lease: Option<Lease>,
     pub tier: Option<ExplicitTier>,
-    pub customer_key: Option<CustomerKey>,
+    pub customer_key: Option<CustomerKeyHash>,
     pub encryption_scope: Option<String>,
     /// How many snapshots stand beside the base: a plain delete is refused while there are any.
     pub snapshots: u32,
