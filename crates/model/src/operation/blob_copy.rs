@@ -40,7 +40,7 @@ macro_rules! blob_copy_operations {
             IncrementalCopyBlob: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Incremental Copy Blob", V::V2016_05_31)
                     .marks(&[Is(COMP, "incrementalcopy"), Has(COPY_SOURCE)]),
-                policy: WRITE.conditions(C::ETG).creates().changes_etag().of_type(BlobType::Page).unmet(Unmet::TargetOfMatch),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Page).unmet(Unmet::TargetOfMatch).works_on_incremental_copy(),
                 access: CREATE_BLOB,
                 answer: answers(&[202]).etag(),
             }

@@ -34,30 +34,50 @@ pub fn blob_properties(call: &Call, with_content_type: bool) -> Result<BlobPrope
 
 /// A key of the customer's comes with its digest; only the digest is kept.
 pub fn customer_key(head: &Head) -> Result<Option<CustomerKey>, Failure> {
-    let (key, digest, algorithm) = (
-        head.header(headers::X_MS_ENCRYPTION_KEY),
-        head.header(headers::X_MS_ENCRYPTION_KEY_SHA256),
-        head.header(headers::X_MS_ENCRYPTION_ALGORITHM),
-    );
+    key_in(
+        head,
+        [
+            headers::X_MS_ENCRYPTION_KEY,
+            headers::X_MS_ENCRYPTION_KEY_SHA256,
+            headers::X_MS_ENCRYPTION_ALGORITHM,
+        ],
+    )
+}
+
+/// The key that the source of a From URL operation is encrypted with.
+pub(crate) fn source_customer_key(head: &Head) -> Result<Option<CustomerKey>, Failure> {
+    key_in(
+        head,
+        [
+            headers::X_MS_SOURCE_ENCRYPTION_KEY,
+            headers::X_MS_SOURCE_ENCRYPTION_KEY_SHA256,
+            headers::X_MS_SOURCE_ENCRYPTION_ALGORITHM,
+        ],
+    )
+}
+
+fn key_in(head: &Head, names: [&'static str; 3]) -> Result<Option<CustomerKey>, Failure> {
+    let [key_name, digest_name, algorithm_name] = names;
+    let [key, digest, algorithm] = names.map(|name| head.header(name));
     let Some(key) = key else {
         return match digest.or(algorithm) {
-            Some(_) => Err(Failure::missing_header(headers::X_MS_ENCRYPTION_KEY)),
+            Some(_) => Err(Failure::missing_header(key_name)),
             None => Ok(None),
         };
     };
-    let digest = digest.ok_or_else(|| Failure::missing_header(headers::X_MS_ENCRYPTION_KEY_SHA256))?;
-    let algorithm = algorithm.ok_or_else(|| Failure::missing_header(headers::X_MS_ENCRYPTION_ALGORITHM))?;
+    let digest = digest.ok_or_else(|| Failure::missing_header(digest_name))?;
+    let algorithm = algorithm.ok_or_else(|| Failure::missing_header(algorithm_name))?;
     if algorithm != "AES256" {
-        return Err(Failure::invalid_header(headers::X_MS_ENCRYPTION_ALGORITHM, algorithm));
+        return Err(Failure::invalid_header(algorithm_name, algorithm));
     }
     let bytes = BASE64_STANDARD.decode(key).ok().filter(|bytes| bytes.len() == 32);
-    let bytes = bytes.ok_or_else(|| Failure::invalid_header(headers::X_MS_ENCRYPTION_KEY, ""))?;
+    let bytes = bytes.ok_or_else(|| Failure::invalid_header(key_name, ""))?;
     let found = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, &bytes);
     let sha256 = <[u8; 32]>::try_from(found.as_ref()).ok();
     let sent = BASE64_STANDARD.decode(digest).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
     match (sha256, sent) {
         (Some(sha256), Some(sent)) if sha256 == sent => Ok(Some(CustomerKey { sha256 })),
-        _ => Err(Failure::invalid_header(headers::X_MS_ENCRYPTION_KEY_SHA256, digest)),
+        _ => Err(Failure::invalid_header(digest_name, digest)),
     }
 }
 

@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use lazuli_model::blob::BlobType;
 use lazuli_model::version::ApiVersion;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::copy_blob::check_length;
+use super::copy_blob::{Target, check_length};
 use crate::fault::Answer;
 use crate::store::{NewContent, Pending};
-use crate::upload::upload;
+use crate::upload::{Uploaded, upload};
 use crate::{Body, Context, Services};
 
 /// How often progress is noted, and an abort noticed.
@@ -23,11 +24,18 @@ const LONGEST: Duration = Duration::from_secs(14 * 24 * 3600);
 const UNREADABLE: &str = "500 InternalError \"Copy failed when reading the source.\"";
 const TOO_LONG: &str = "500 OperationCancelled \"Copy did not end in two weeks.\"";
 
-pub(super) fn start(services: Services, job: Pending, body: Body, length: u64, turn: OwnedSemaphorePermit) {
+pub(super) fn start(
+    services: Services,
+    job: Pending,
+    target: Target,
+    body: Body,
+    length: u64,
+    turn: OwnedSemaphorePermit,
+) {
     tokio::spawn(async move {
         let _turn = turn;
         let context = Context::of_owner(job.account(), ApiVersion::NEWEST);
-        let why = match timeout(LONGEST, run(&services, &context, &job, body, length)).await {
+        let why = match timeout(LONGEST, run(&services, &context, &job, &target, body, length)).await {
             Ok(Ok(())) => return,
             Ok(Err(fault)) => {
                 tracing::warn!(copy = %job.id(), cause = ?fault.0.cause, code = ?fault.0.code, "a copy failed");
@@ -44,7 +52,26 @@ pub(super) fn start(services: Services, job: Pending, body: Body, length: u64, t
     });
 }
 
-async fn run(services: &Services, context: &Context, job: &Pending, body: Body, length: u64) -> Answer<()> {
+/// What the bytes of a copy become in a blob of this type.
+pub(super) async fn new_content(
+    services: &Services,
+    kind: BlobType,
+    uploaded: Uploaded,
+) -> Answer<NewContent> {
+    match kind {
+        BlobType::Page => NewContent::of_pages(services, uploaded).await,
+        BlobType::Block | BlobType::Append => NewContent::of_blob(services, uploaded).await,
+    }
+}
+
+async fn run(
+    services: &Services,
+    context: &Context,
+    job: &Pending,
+    target: &Target,
+    body: Body,
+    length: u64,
+) -> Answer<()> {
     let copied = Arc::new(AtomicU64::new(0));
     let uploading = upload(services, counted(body, Arc::clone(&copied)), length, false);
     tokio::pin!(uploading);
@@ -64,9 +91,10 @@ async fn run(services: &Services, context: &Context, job: &Pending, body: Body, 
         }
     };
     check_length(&uploaded, length)?;
-    let mut content = NewContent::of_blob(services, uploaded).await?;
-    let new = &content;
-    let completing = services.commit(context, |mut unit| async move { unit.complete_copy(job, new).await });
+    let mut content = new_content(services, target.kind, uploaded).await?;
+    let (new, mark) = (&content, &target.mark);
+    let completing =
+        services.commit(context, |mut unit| async move { unit.complete_copy(job, new, mark).await });
     if completing.await? {
         content.settle();
     }

@@ -169,6 +169,11 @@ pub enum Bytes<'a> {
     },
     /// Another record holds it already, and goes on holding it.
     Shared(&'a Content),
+    /// The commit itself makes it. `took_over`: what it holds in place of the record.
+    Made {
+        content: &'a Content,
+        took_over: Option<key::ContentId>,
+    },
     /// There are none yet.
     None,
 }
@@ -249,6 +254,14 @@ impl Admitted<Existing> {
                     content::share(&reader, &mut unit, content).await?;
                     retire(&mut unit, old, None).await?;
                 }
+                content
+            }
+            Bytes::Made { content, took_over } => {
+                if let Some(staged) = &staged {
+                    unit.give_up_stage(&place, staged);
+                }
+                let old = old.filter(|old| Some(old.content.id) != took_over);
+                retire(&mut unit, old, None).await?;
                 content
             }
             Bytes::None => {

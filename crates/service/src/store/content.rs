@@ -11,6 +11,11 @@ use crate::store::record::content::{Content, DeadContent, Holders, Piece, Shape}
 /// One holder more: a snapshot or a copy now has this content too. Of those who hold an append blob's content only the
 /// blob itself may append to it, so a copy that is an append blob does not share.
 pub async fn share<W: Changes>(reader: &Reader, plan: &mut W, content: &Content) -> Answer<()> {
+    share_by(reader, plan, content, 1).await
+}
+
+/// The same for several holders that come with one commit.
+pub async fn share_by<W: Changes>(reader: &Reader, plan: &mut W, content: &Content, more: u32) -> Answer<()> {
     if content.shape == Shape::Empty {
         return Ok(());
     }
@@ -19,7 +24,7 @@ pub async fn share<W: Changes>(reader: &Reader, plan: &mut W, content: &Content)
         Some(entry) => Holders::decode(&entry.value)?,
         None => Holders(0),
     };
-    plan.put(key, Holders(held.0 + 1).encode());
+    plan.put(key, Holders(held.0 + more).encode());
     Ok(())
 }
 

@@ -33,7 +33,7 @@ impl<M: Mode> Unit<M> {
 
     /// The moment of the youngest snapshot that the name has or had; 0 for none. Every snapshot changes the base
     /// record, which is a check of the commit.
-    async fn last_snapshot(&self, place: &BlobPlace) -> Answer<u64> {
+    pub(super) async fn last_snapshot(&self, place: &BlobPlace) -> Answer<u64> {
         let range = key::snapshots_of(place.generation, &place.name);
         let scan = Scan { limit: 1, reverse: true, keys_only: true, ..Scan::of(range) };
         let page = self.reader().scan(scan).await?;
