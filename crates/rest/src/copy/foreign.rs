@@ -14,7 +14,7 @@ use hyper_util::rt::TokioIo;
 use lazuli_model::blob::{BlobType, ContentHeaders, ContentMd5};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::metadata::Metadata;
-use lazuli_model::operation::Source;
+use lazuli_model::operation::{Op, Source};
 use lazuli_service::blob::{ForeignSource, SourceType};
 use lazuli_service::{Body, BodyError};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -34,6 +34,9 @@ const REACHED: Duration = Duration::from_secs(10);
 const ANSWERED: Duration = Duration::from_secs(30);
 /// How long it may pause between two parts of its bytes.
 const PAUSE: Duration = Duration::from_secs(30);
+const PAGE: u64 = 512;
+/// Of an append blob.
+const BLOCKS: u32 = 50_000;
 /// Of one name.
 const ADDRESSES: usize = 16;
 
@@ -266,6 +269,13 @@ fn source_of(answer: Response<Incoming>, call: &Call) -> Result<ForeignSource, F
     };
     let sequence_number = text(headers::X_MS_BLOB_SEQUENCE_NUMBER).and_then(|text| text.parse().ok());
     let blocks = text(headers::X_MS_BLOB_COMMITTED_BLOCK_COUNT).and_then(|text| text.parse().ok());
+    let blocks = blocks.map(|blocks: u32| blocks.min(BLOCKS));
+    // Pages are copied as pages, or not at all.
+    if kind == BlobType::Page && call.row.op == Op::CopyBlob && !length.is_multiple_of(PAGE) {
+        return Err(Failure::new(ErrorCode::CannotVerifyCopySource)
+            .with_status(400)
+            .cause("a page blob of a length that is none"));
+    }
     let of = SourceType { kind, sequence_number: sequence_number.unwrap_or(0), blocks };
     Ok(ForeignSource { headers, metadata, body: paced(body, length), length, of })
 }

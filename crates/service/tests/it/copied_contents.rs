@@ -255,6 +255,87 @@ async fn what_the_type_of_a_copy_takes_along() {
     assert_eq!(refused, ErrorCode::InvalidBlobType);
 }
 
+/// One snapshot after the other, each of which the copy keeps whatever becomes of the source's.
+#[tokio::test]
+async fn incremental_copies_hold_what_changed() {
+    let bench = Bench::new().await;
+    bench.create_pages("disk", PAGES as u64).await;
+    let copy = async |moment: Option<Timestamp>, from: &str, to: &str| {
+        let input = IncrementalCopyBlob {
+            at: at(to),
+            preconditions: Default::default(),
+            source: OwnSource {
+                account: bench.context.account.clone(),
+                at: at(from),
+                snapshot: moment,
+                preconditions: Default::default(),
+                customer_key: None,
+            },
+            shown_source: format!("http://h/{from}?snapshot=x"),
+        };
+        input.execute(&bench.services, &bench.context).await.map_err(|fault| fault.0.code)
+    };
+    let live = || bench.services.engine().extents().stats().live_bytes;
+    let mut taken = Vec::new();
+    for number in 1..=6u8 {
+        // Every other write is long enough for chunks.
+        let pages = if number % 2 == 0 { 40 } else { 2 };
+        bench.put_pages("disk", u64::from(number), pages, number).await.unwrap();
+        let moment = bench.snapshot("disk").await.unwrap();
+        let before = live();
+        copy(Some(moment), "disk", "backup").await.unwrap();
+        assert_eq!(live(), before, "no byte moves");
+        let base = bench.properties("backup").await.unwrap();
+        assert_eq!(base.snapshots, u32::from(number));
+        let own = base.extras().copy.as_ref().and_then(|copy| copy.destination_snapshot).unwrap();
+        taken.push((moment, own, bench.get("disk", None).await.unwrap()));
+        assert_eq!(
+            bench.get("backup", None).await.unwrap_err().0.code,
+            ErrorCode::OperationNotAllowedOnIncrementalCopyBlob
+        );
+        for (earlier, ..) in &taken {
+            let refused = copy(Some(*earlier), "disk", "backup").await.unwrap_err();
+            assert_eq!(refused, ErrorCode::IncrementalCopyOfEarlierSnapshotNotAllowed);
+        }
+        bench.sweep().await;
+    }
+    assert_eq!(
+        copy(None, "disk", "backup").await.unwrap_err(),
+        ErrorCode::IncrementalCopySourceMustBeSnapshot
+    );
+    // What another snapshot changed is told as between snapshots of one blob.
+    let (_, first, _) = taken[0];
+    let (_, last, _) = taken[5];
+    let told = bench.ranges("backup", Some(last), Some(first)).await.unwrap();
+    assert_eq!(told, [(2, 46, false)]);
+    // A blob that shares the layers is not the one that was copied, nor is one that was made anew.
+    bench.copy(Op::CopyBlob, "disk", None, "twin").await.unwrap();
+    let twin = bench.snapshot("twin").await.unwrap();
+    assert_eq!(copy(Some(twin), "twin", "backup").await.unwrap_err(), ErrorCode::IncrementalCopyBlobMismatch);
+    bench.delete("disk", None, Some(DeleteSnapshots::Include)).await.unwrap();
+    bench.sweep().await;
+    bench.create_pages("disk", PAGES as u64).await;
+    let anew = bench.snapshot("disk").await.unwrap();
+    assert_eq!(copy(Some(anew), "disk", "backup").await.unwrap_err(), ErrorCode::BlobOverwritten);
+    for (_, own, bytes) in &taken {
+        assert!(bench.get("backup", Some(*own)).await.unwrap() == *bytes);
+    }
+    for (_, own, _) in taken.drain(..3) {
+        bench.delete("backup", Some(own), None).await.unwrap();
+        bench.sweep().await;
+    }
+    for (_, own, bytes) in &taken {
+        assert!(bench.get("backup", Some(*own)).await.unwrap() == *bytes);
+    }
+    for name in ["backup", "twin", "disk"] {
+        bench.delete(name, None, Some(DeleteSnapshots::Include)).await.unwrap();
+    }
+    bench.sweep().await;
+    assert_eq!(live(), 0, "chunks left behind");
+    let left = bench.keys().await;
+    assert!(left.iter().all(|key| key.starts_with(['c', 'o'])), "keys left behind: {left:?}");
+}
+
 /// Copies of copies, each of them appended to, stand on each other only so high.
 #[tokio::test]
 async fn copies_of_copies_stay_shallow() {

@@ -56,7 +56,7 @@ impl Bench {
     }
 
     /// First page, end and whether cleared, of each range.
-    async fn ranges(
+    pub async fn ranges(
         &self,
         name: &str,
         snapshot: Option<Timestamp>,
