@@ -7,11 +7,12 @@ use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::{BlobType, ContentHeaders, CopyStatus, CustomerKey, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::metadata::Metadata;
-use lazuli_model::operation::{Op, WritingOp};
+use lazuli_model::operation::WritingOp;
 use lazuli_model::tags::Tags;
 use md5::{Digest as _, Md5};
 use uuid::Uuid;
 
+use super::copy_form::{Form, Target, check_target};
 use super::copy_source::{CopySource, ForeignSource, OwnSource, SourceType};
 use super::put_blob::BlobProperties;
 use super::write::{check_customer_key, refuse_archived};
@@ -19,7 +20,6 @@ use super::{BlobAddress, BlobRecord, Digests, Stamped, copy_job};
 use crate::body::{Body, too_large};
 use crate::download::Download;
 use crate::fault::{Answer, Fault};
-use crate::store::record::existing::Existing;
 use crate::store::{CopyMark, CopyOf, View};
 use crate::upload::{Uploaded, upload};
 use crate::{Context, Services, fresh_uuid};
@@ -88,61 +88,6 @@ const AT_ONCE: u64 = 8 * 1024 * 1024;
 /// copied at any length, without its bytes.
 const PAGES_COPIED: u64 = 16 << 30;
 
-/// How the three operations differ.
-#[derive(Clone, Copy)]
-struct Form {
-    /// The answer tells a hash of the bytes.
-    tells_hash: bool,
-    keeps_blocks: bool,
-    marks: bool,
-    creates: bool,
-    may_be_pending: bool,
-    /// The source may be archived, where the copy is not.
-    rehydrates: bool,
-    of: SourceTypes,
-}
-
-/// Which sources an operation takes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SourceTypes {
-    /// All; the copy is of the type of its source.
-    Same,
-    /// Block blobs.
-    Block,
-    /// All; the copy is a block blob.
-    Any,
-}
-
-impl Form {
-    fn of(op: WritingOp) -> Self {
-        let is = |wanted: Op| op.op() == wanted;
-        Self {
-            tells_hash: !is(Op::CopyBlob),
-            keeps_blocks: !is(Op::PutBlobFromUrl),
-            marks: !is(Op::PutBlobFromUrl),
-            creates: is(Op::CopyBlobFromUrl),
-            may_be_pending: is(Op::CopyBlob),
-            rehydrates: is(Op::CopyBlob),
-            of: match op.op() {
-                Op::CopyBlob => SourceTypes::Same,
-                Op::CopyBlobFromUrl => SourceTypes::Block,
-                _ => SourceTypes::Any,
-            },
-        }
-    }
-
-    /// The type of the copy, or why there is none.
-    fn kind(self, source: BlobType) -> Result<BlobType, Failure> {
-        match (self.of, source) {
-            (SourceTypes::Same, kind) => Ok(kind),
-            (SourceTypes::Any, _) | (SourceTypes::Block, BlobType::Block) => Ok(BlobType::Block),
-            (SourceTypes::Block, BlobType::Page | BlobType::Append) => {
-                Err(ErrorCode::InvalidSourceBlobType.into())
-            }
-        }
-    }
-}
-
 impl CopyBlob {
     /// `op` is one of the three.
     pub async fn execute(self, services: &Services, context: &Context, op: WritingOp) -> Answer<Copied> {
@@ -180,13 +125,6 @@ struct Copy<'a> {
     op: WritingOp,
     form: Form,
     of: CopyOf,
-}
-
-/// What the copy becomes.
-#[derive(Clone)]
-pub(super) struct Target {
-    pub kind: BlobType,
-    pub mark: CopyMark,
 }
 
 /// Of the bytes, as far as they are known.
@@ -390,15 +328,6 @@ impl Copy<'_> {
             tier: given.tier,
             customer_key: given.customer_key.clone(),
         }
-    }
-}
-
-/// A blob never changes its type.
-fn check_target(existing: Option<&Existing>, kind: BlobType) -> Result<(), Failure> {
-    match existing {
-        Some(Existing::Blob(blob)) if blob.kind != kind => Err(ErrorCode::InvalidBlobType.into()),
-        Some(Existing::Blob(blob)) => refuse_archived(blob),
-        _ => Ok(()),
     }
 }
 

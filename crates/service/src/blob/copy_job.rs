@@ -9,7 +9,8 @@ use lazuli_model::version::ApiVersion;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::copy_blob::{Target, check_length};
+use super::copy_blob::check_length;
+use super::copy_form::Target;
 use crate::fault::Answer;
 use crate::store::{NewContent, Pending};
 use crate::upload::{Uploaded, upload};

@@ -6,6 +6,7 @@ mod append_blob_seal;
 mod append_block;
 mod append_block_from_url;
 mod copy_blob;
+mod copy_form;
 mod copy_job;
 mod copy_source;
 mod create_container;
