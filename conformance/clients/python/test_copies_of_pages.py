@@ -51,7 +51,6 @@ def test_an_append_blob_and_its_copy_go_on_alone(container):
         sealed.append_block(b'more')
 
 
-
 def test_blocks_and_pages_from_a_url(target, container):
     source = container.get_blob_client('source')
     source.upload_blob(b'x' * PAGE + b'y' * PAGE)
@@ -64,7 +63,6 @@ def test_blocks_and_pages_from_a_url(target, container):
     assert disk.download_blob().readall() == bytes(PAGE) + b'y' * PAGE + bytes(6 * PAGE)
     with refused_with(401, 'CannotVerifyCopySource'):
         log.append_block_from_url(source.url)
-
 
 
 def test_incremental_copies(target, container):

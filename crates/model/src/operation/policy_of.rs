@@ -46,6 +46,8 @@ pub enum Unmet {
     Target,
     /// The same, of a failed If-Match alone.
     TargetOfMatch,
+    /// The same since this feature.
+    TargetOfMatchSince(Feature),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
