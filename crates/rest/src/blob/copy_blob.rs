@@ -85,6 +85,9 @@ fn given(call: &Call) -> Result<GivenProperties, Failure> {
         tier: decode::tier(head)?,
         ..GivenProperties::default()
     };
+    if call.row.op == Op::CopyBlob {
+        given.seals = head.flag(headers::X_MS_SEAL_BLOB)?;
+    }
     if puts {
         given.headers = decode::content_headers(head, false)?;
         given.customer_key = customer_key(head)?;
