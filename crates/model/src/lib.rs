@@ -6,6 +6,7 @@ pub mod account;
 pub mod admission;
 pub mod blob;
 pub mod checksum;
+pub mod encryption;
 pub mod error;
 pub mod etag;
 pub mod metadata;

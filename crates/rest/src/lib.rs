@@ -30,6 +30,7 @@ mod response_head;
 pub mod serve;
 pub mod service_properties;
 pub mod signed_identifiers;
+pub mod structured;
 pub mod table;
 pub mod target;
 #[cfg(test)]

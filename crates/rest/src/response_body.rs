@@ -11,6 +11,8 @@ use http_body::{Body, Frame, SizeHint};
 use lazuli_service::Answer;
 use lazuli_service::download::Download;
 
+use crate::structured::Encoder;
+
 pub enum ResponseBody {
     Empty,
     /// None once it has been sent.
@@ -58,6 +60,25 @@ impl ResponseBody {
             let next = download.next().await?;
             Some((next, download))
         });
+        Self::Stream(Streamed { stream: Box::pin(stream), left })
+    }
+
+    /// A structured message around the bytes, written while they are read.
+    pub fn structured(download: Download) -> Self {
+        let encoder = Encoder::new(download.length());
+        let left = encoder.message_length();
+        let stream =
+            futures_util::stream::unfold((download, encoder), |(mut download, mut encoder)| async move {
+                loop {
+                    if let Some(bytes) = encoder.pull() {
+                        return Some((Ok(bytes), (download, encoder)));
+                    }
+                    match download.next().await? {
+                        Ok(bytes) => encoder.push(bytes),
+                        Err(fault) => return Some((Err(fault), (download, encoder))),
+                    }
+                }
+            });
         Self::Stream(Streamed { stream: Box::pin(stream), left })
     }
 

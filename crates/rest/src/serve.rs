@@ -188,7 +188,9 @@ impl Gateway {
         let grant = authorize(&credential, row, &head, container.as_ref(), now)?;
         address::check(&head, row)?;
         let (account, version) = (head.target.account.as_str().into(), head.version);
-        let context = Context { account, version, principal: grant.principal() };
+        let scope = head.header(headers::X_MS_ENCRYPTION_SCOPE).or(grant.encryption_scope.as_deref());
+        let encryption_scope = scope.map(Into::into);
+        let context = Context { account, version, principal: grant.principal(), encryption_scope };
         check_body(&head, row)?;
         check_timeout(&head)?;
         let (services, auth) = (self.services.clone(), Arc::clone(&self.auth));

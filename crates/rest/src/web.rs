@@ -240,6 +240,7 @@ impl Page<'_> {
             account: self.account.as_str().into(),
             version: ApiVersion::NEWEST,
             principal: Principal::Anonymous,
+            encryption_scope: None,
         };
         let (auth, sources) = (self.gateway.auth.clone(), self.gateway.sources.clone());
         let (grant, body) = (Box::new(nobody()), Body::empty());

@@ -17,6 +17,7 @@ mod query;
 mod record;
 pub mod recovery;
 pub mod request;
+mod structured;
 
 pub struct Target {
     pub name: &'static str,
@@ -37,6 +38,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "record", run: record::run, rounds: 6_000 },
     Target { name: "recovery", run: recovery::run, rounds: 20 },
     Target { name: "request", run: request::run, rounds: 400 },
+    Target { name: "structured", run: structured::run, rounds: 20_000 },
 ];
 
 pub fn target(name: &str) -> Option<&'static Target> {

@@ -36,6 +36,9 @@ impl CreateContainer {
             .commit(context, |unit| async move {
                 let found = unit.container(&input.container).await?;
                 let admitted = found.admit(policy::CreateContainer, given)?;
+                if let Some(scope) = &input.default_encryption_scope {
+                    unit.features().check_scope(scope)?;
+                }
                 Ok(admitted.create(input)?)
             })
             .await

@@ -9,8 +9,12 @@ pub const SERVERS: usize = 3;
 mod append;
 #[path = "../it/contents.rs"]
 mod contents;
+#[path = "../it/copied_contents.rs"]
+mod copied_contents;
 #[path = "../it/copies.rs"]
 mod copies;
+#[path = "../it/encryption/mod.rs"]
+mod encryption;
 mod members;
 mod on_one;
 #[path = "../it/pages.rs"]
@@ -33,3 +37,5 @@ mod testing;
 mod tiers;
 #[path = "../it/uploads.rs"]
 mod uploads;
+#[path = "../it/versions/mod.rs"]
+mod versions;
