@@ -51,7 +51,8 @@ impl Admitted<Existing> {
         if let Some((id, snapshot)) = made {
             unit.put(key::snapshot(generation, &name, id.0), snapshot.encode());
         }
-        Ok(stamped)
+        // Its answer tells no version (recorded).
+        Ok(Stamped { version: None, ..stamped })
     }
 
     /// The source must be a later snapshot of the blob that the last copy was made of, as the layers tell.
