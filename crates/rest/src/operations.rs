@@ -52,6 +52,10 @@ handlers! {
     GetBlobTags => blob::get_blob_tags::get_blob_tags,
     SetBlobTags => blob::set_blob_tags::set_blob_tags,
     SetBlobTier => blob::set_blob_tier::set_blob_tier,
+    SetBlobExpiry => blob::set_blob_expiry::set_blob_expiry,
+    SetBlobImmutabilityPolicy => blob::set_blob_immutability_policy::set_blob_immutability_policy,
+    DeleteBlobImmutabilityPolicy => blob::set_blob_immutability_policy::delete_blob_immutability_policy,
+    SetBlobLegalHold => blob::set_blob_legal_hold::set_blob_legal_hold,
     DeleteBlob => blob::delete_blob::delete_blob,
     SnapshotBlob => blob::snapshot_blob::snapshot_blob,
     PutPageBlob => blob::put_page_blob::put_page_blob,
@@ -103,7 +107,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        RestoreContainer, RenameContainer, UndeleteBlob, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
+        RestoreContainer, RenameContainer, UndeleteBlob, QueryBlobContents, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

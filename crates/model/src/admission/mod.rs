@@ -6,6 +6,7 @@
 //! where it was given the [`Admitted`] of that very record.
 
 mod conditions;
+mod hold;
 pub mod lease;
 mod lease_id;
 mod position;
@@ -24,6 +25,7 @@ use crate::tags::{TagExpression, Tags};
 use crate::time::Timestamp;
 use crate::version::{ApiVersion, Feature};
 
+pub use hold::Hold;
 pub use lease::{Lease, LeaseAction, LeaseChange, LeaseDuration, LeaseId, LeaseState};
 pub use position::SequenceConditions;
 pub use source::admit_source;
@@ -50,6 +52,17 @@ pub struct Preconditions {
     /// The credential permits creating and not replacing. Known to authorisation, but only the commit
     /// can tell whether the target exists.
     pub create_only: bool,
+    /// Set Blob Properties with a new length: it changes bytes, which it does not do otherwise.
+    pub resizes: bool,
+}
+
+/// What is the same for everything that a request meets.
+#[derive(Debug, Clone, Copy)]
+pub struct Circumstances {
+    pub now: Timestamp,
+    pub version: ApiVersion,
+    /// A blob that is replaced stays as a version of its name.
+    pub keeps_versions: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -106,6 +119,8 @@ pub struct Target<'a> {
     pub tier_changed: Option<Timestamp>,
     /// A copy is still writing it.
     pub is_being_copied: bool,
+    /// What protects it from being changed and deleted.
+    pub hold: Hold,
 }
 
 impl Target<'_> {
@@ -121,6 +136,7 @@ impl Target<'_> {
         sealed: false,
         tier_changed: None,
         is_being_copied: false,
+        hold: Hold::NONE,
     };
 
     pub const UNCOMMITTED: Target<'static> =
@@ -152,6 +168,7 @@ pub enum Check {
     TierTime,
     Type,
     PendingCopy,
+    Hold,
     Seal,
     SequenceNumber,
     AppendPosition,
@@ -173,6 +190,7 @@ pub const ORDER: &[Check] = &[
     Check::TierTime,
     Check::Type,
     Check::PendingCopy,
+    Check::Hold,
     Check::Seal,
     Check::SequenceNumber,
     Check::AppendPosition,
@@ -187,6 +205,7 @@ struct Request<'a> {
     target: Target<'a>,
     now: Timestamp,
     version: ApiVersion,
+    keeps_versions: bool,
 }
 
 /// Lets `record`, which is what the address names now, through to an operation of this policy, or says why
@@ -196,11 +215,11 @@ pub fn admit<R: Subject>(
     given: &Preconditions,
     kind: Kind,
     mut record: Option<R>,
-    now: Timestamp,
-    version: ApiVersion,
+    circumstances: Circumstances,
 ) -> Result<Admitted<R>, Failure> {
+    let Circumstances { now, version, keeps_versions } = circumstances;
     let target = record.as_ref().map_or(Target::ABSENT, Subject::target);
-    let request = Request { policy, given, kind, target, now, version };
+    let request = Request { policy, given, kind, target, now, version, keeps_versions };
     for check in ORDER {
         request.judge(*check)?;
     }
@@ -241,6 +260,7 @@ impl Request<'_> {
             Check::TierTime => position::check_tier_time(self),
             Check::Type => self.check_type(),
             Check::PendingCopy => self.check_pending_copy(),
+            Check::Hold => hold::check(self),
             Check::Seal => self.check_seal(),
             Check::SequenceNumber => position::check_sequence_number(self),
             Check::AppendPosition => position::check_append_position(self),

@@ -5,12 +5,13 @@ use http::HeaderValue;
 use lazuli_model::admission::lease;
 use lazuli_model::blob::{BlobType, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::time::Timestamp;
 use lazuli_model::version::{ApiVersion, Feature};
 use lazuli_service::blob::{BlobRecord, Found, GetBlob, GetBlobProperties};
 use lazuli_service::download::Download;
 
-use super::copy_state;
 use super::properties::{customer_key, refuse_structured_body, show_customer_key};
+use super::{copy_state, hold};
 use crate::call::Call;
 use crate::decode;
 use crate::headers::{self, name};
@@ -64,6 +65,7 @@ pub async fn get_blob_properties(call: Call) -> Result<Reply, Failure> {
     let found = properties(&call)?.execute(&call.services, &call.context, call.reading()).await?;
     let reply = describe(&call, &found)
         .header(name::CONTENT_LENGTH, found.blob.length())
+        .maybe(name::X_MS_EXPIRY_TIME, found.blob.extras().expires.map(Timestamp::rfc1123))
         .content_md5(name::CONTENT_MD5, &found.blob.headers.content_md5);
     Ok(show_tier(reply, &found.blob, call.head.version))
 }
@@ -145,6 +147,10 @@ fn describe(call: &Call, found: &Found) -> Reply {
     if blob.sealed {
         reply = reply.header(name::X_MS_BLOB_SEALED, true);
     }
+    if call.features().last_access_time {
+        reply = reply.header(name::X_MS_LAST_ACCESS_TIME, blob.last_access().rfc1123());
+    }
+    let reply = hold::show(reply, blob);
     let reply = copy_state::show(reply, blob.extras().copy.as_ref());
     show_customer_key(reply, blob.customer_key.as_ref())
 }

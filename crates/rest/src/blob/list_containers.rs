@@ -44,11 +44,12 @@ fn document(call: &Call, list: &ContainerList, with_metadata: bool, most: usize)
     let mut writer = Writer::new();
     writer.open_with("EnumerationResults", &[("ServiceEndpoint", &call.service_endpoint())]);
     asked(&mut writer, &call.head, &["prefix", "marker", "maxresults"]);
+    let immutability = call.features().immutability;
     let entries = Entries { element: "Containers", items: &list.items, next: list.next.as_ref() };
     let entry = |writer: &mut Writer, (name, container): &(String, ContainerRecord)| {
         writer.open("Container");
         writer.element("Name", name);
-        properties(writer, container, list.now);
+        properties(writer, container, list.now, immutability);
         if with_metadata {
             metadata(writer, &container.metadata, false);
         }
@@ -57,7 +58,7 @@ fn document(call: &Call, list: &ContainerList, with_metadata: bool, most: usize)
     entries.print(writer, most, entry, |(name, _)| Position::Name { name: name.clone(), ticks: u64::MAX })
 }
 
-fn properties(writer: &mut Writer, container: &ContainerRecord, now: Timestamp) {
+fn properties(writer: &mut Writer, container: &ContainerRecord, now: Timestamp, immutability: bool) {
     let held = container.lease.as_ref();
     let state = lease::state(held, now);
     writer.open("Properties");
@@ -74,6 +75,6 @@ fn properties(writer: &mut Writer, container: &ContainerRecord, now: Timestamp) 
     writer.flag("DenyEncryptionScopeOverride", container.deny_encryption_scope_override);
     writer.flag("HasImmutabilityPolicy", false);
     writer.flag("HasLegalHold", false);
-    writer.flag("ImmutableStorageWithVersioningEnabled", false);
+    writer.flag("ImmutableStorageWithVersioningEnabled", immutability);
     writer.close("Properties");
 }

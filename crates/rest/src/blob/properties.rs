@@ -6,6 +6,7 @@ use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_service::blob::BlobProperties;
 
+use super::hold;
 use crate::call::Call;
 use crate::decode;
 use crate::head::Head;
@@ -19,7 +20,6 @@ const ACCOUNT_SCOPE: &str = "$account-encryption-key";
 /// `with_content_type`: the body is the content, so its type is the content's.
 pub fn blob_properties(call: &Call, with_content_type: bool) -> Result<BlobProperties, Failure> {
     let head = &call.head;
-    refuse_immutability(head)?;
     refuse_encryption_scope(call)?;
     let mut headers = decode::content_headers(head, with_content_type)?;
     headers.content_type.get_or_insert_with(|| DEFAULT_TYPE.to_owned());
@@ -29,6 +29,7 @@ pub fn blob_properties(call: &Call, with_content_type: bool) -> Result<BlobPrope
         tags: decode::tags(head)?.unwrap_or_default(),
         tier: decode::tier(head)?,
         customer_key: customer_key(head)?,
+        hold: hold::given(call)?,
     })
 }
 
@@ -76,15 +77,7 @@ pub fn refuse_encryption_scope(call: &Call) -> Result<(), Failure> {
     }
 }
 
-/// Versions, immutability policies and legal holds are not built: to take such a header and ignore it would be a
-/// promise broken later.
-pub(super) fn refuse_immutability(head: &Head) -> Result<(), Failure> {
-    const REFUSED: [&str; 3] =
-        ["x-ms-immutability-policy-until-date", "x-ms-immutability-policy-mode", "x-ms-legal-hold"];
-    refuse_headers(head, &REFUSED)
-}
-
-/// Bodies framed as structured messages are not built either.
+/// Bodies framed as structured messages are not built: to take such a header and ignore it would be a promise broken later.
 pub fn refuse_structured_body(head: &Head) -> Result<(), Failure> {
     refuse_headers(head, &[headers::X_MS_STRUCTURED_BODY, headers::X_MS_STRUCTURED_CONTENT_LENGTH])
 }

@@ -19,8 +19,7 @@ impl DeleteContainer {
             .giving_back()
             .commit(context, |unit| async move {
                 let found = unit.container(&input.container).await?;
-                found.admit(policy::DeleteContainer, &input.preconditions)?.present()?.delete();
-                Ok(())
+                found.admit(policy::DeleteContainer, &input.preconditions)?.present()?.delete().await
             })
             .await
     }

@@ -68,6 +68,8 @@ impl GetBlob {
             Ok(range) => range,
             Err(failure) => return Ok((found, Err(failure))),
         };
+        let GetBlobProperties { at, snapshot, .. } = &self.properties;
+        services.note_access(context, at, *snapshot, &found.blob, found.now);
         let content = &found.blob.content;
         let download = Download::open(services, active, &view, content, range.clone()).await?;
         Ok((found, Ok((range, download))))

@@ -2,28 +2,25 @@
 //! here.
 
 use lazuli_model::admission::{
-    self, Kind, Lease, LeaseAction, LeaseChange, LeaseId, Preconditions, Subject as _, admit,
+    self, Circumstances, Kind, Lease, LeaseAction, LeaseChange, LeaseId, Preconditions, Subject as _, admit,
 };
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
 use lazuli_model::operation::{Mode, Policy};
-use lazuli_model::tags::Tags;
 use lazuli_model::time::Timestamp;
-use lazuli_model::version::ApiVersion;
 
 use super::append;
 use super::block_list::BlockListPlan;
 use super::content;
 use super::found::{Admitted, Found, Present, Resource};
+use super::indexed::Indexed;
 use super::new_content::NewContent;
-use super::tag_index::reindex;
 use super::unit::{Changes as _, Unit};
 use crate::blob::{BlobAddress, BlobProperties, Stamped};
 use crate::fault::Answer;
 use crate::store::key::{self, Generation};
 use crate::store::record::Record;
-use crate::store::record::blob::BlobRecord;
-use crate::store::record::block::StagedRecord;
+use crate::store::record::blob::{BlobExtras, BlobRecord};
 use crate::store::record::content::{Content, Shape};
 use crate::store::record::existing::Existing;
 use lazuli_model::blob::{BlobType, ExplicitTier};
@@ -33,8 +30,11 @@ pub struct BlobPlace {
     pub(super) generation: Generation,
     pub(super) name: String,
     pub(super) snapshot: Option<Timestamp>,
-    /// The tags that the index finds the base by.
-    pub(super) indexed: Tags,
+    /// What the indexes say of it.
+    pub(super) indexed: Indexed,
+    /// A blob whose time is over, and that the sweeper has not deleted yet. It is gone for every request; what replaces
+    /// it gives its content back.
+    pub(super) expired: Option<Box<BlobRecord>>,
 }
 
 impl BlobPlace {
@@ -45,17 +45,19 @@ impl BlobPlace {
         }
     }
 
-    /// The one place where a blob, or a snapshot of one, is written: what the index of tags says of it changes with it.
+    pub(super) fn new(generation: Generation, name: String, snapshot: Option<Timestamp>) -> Self {
+        Self { generation, name, snapshot, indexed: Indexed::default(), expired: None }
+    }
+
+    /// The one place where a blob, or a snapshot of one, is written: what the indexes say of it changes with it.
     pub(super) fn write(&self, unit: &mut Unit, record: &BlobRecord) {
-        if self.snapshot.is_none() {
-            reindex(unit, self.generation, &self.name, &self.indexed, &record.tags);
-        }
+        self.reindex(unit, &Indexed::of(record));
         unit.put(self.key(), record.encode());
     }
 
-    /// The one place where a base is deleted.
+    /// The one place where a base, or a single snapshot, is deleted.
     pub(super) fn erase(&self, unit: &mut Unit) {
-        reindex(unit, self.generation, &self.name, &self.indexed, &Tags::default());
+        self.reindex(unit, &Indexed::default());
         unit.delete(self.key());
     }
 
@@ -75,10 +77,9 @@ impl Resource for BlobRecord {
         policy: &Policy,
         given: &Preconditions,
         found: Option<Self>,
-        now: Timestamp,
-        version: ApiVersion,
+        circumstances: Circumstances,
     ) -> Result<admission::Admitted<Self>, Failure> {
-        admit(policy, given, Kind::Blob, found, now, version)
+        admit(policy, given, Kind::Blob, found, circumstances)
     }
 }
 
@@ -93,10 +94,9 @@ impl Resource for Existing {
         policy: &Policy,
         given: &Preconditions,
         found: Option<Self>,
-        now: Timestamp,
-        version: ApiVersion,
+        circumstances: Circumstances,
     ) -> Result<admission::Admitted<Self>, Failure> {
-        admit(policy, given, Kind::Blob, found, now, version)
+        admit(policy, given, Kind::Blob, found, circumstances)
     }
 }
 
@@ -104,11 +104,8 @@ impl<M: Mode> Unit<M> {
     /// What the name stands for: a committed blob, else one of uncommitted blocks only.
     pub async fn blob(&self, at: &BlobAddress) -> Answer<Found<Existing, M>> {
         let mut place = self.place_of(at, None).await?;
-        let record = match self.find_blob(&place).await? {
-            Some(blob) => {
-                place.indexed.clone_from(&blob.tags);
-                Some(Existing::Blob(Box::new(blob)))
-            }
+        let record = match self.find_at(&mut place).await? {
+            Some(blob) => Some(Existing::Blob(Box::new(blob))),
             None => self.find_staged(&place).await?.map(Existing::Staged),
         };
         Ok(Found::new(self.clone(), place, record))
@@ -121,33 +118,25 @@ impl<M: Mode> Unit<M> {
         snapshot: Option<Timestamp>,
     ) -> Answer<Found<BlobRecord, M>> {
         let mut place = self.place_of(at, snapshot).await?;
-        let record = self.find_blob(&place).await?;
-        if let Some(blob) = &record {
-            place.indexed.clone_from(&blob.tags);
-        }
+        let record = self.find_at(&mut place).await?;
         Ok(Found::new(self.clone(), place, record))
     }
 
     pub(super) async fn place_of(&self, at: &BlobAddress, snapshot: Option<Timestamp>) -> Answer<BlobPlace> {
         let generation = self.container_of(&at.container).await?.generation;
-        Ok(BlobPlace { generation, name: at.blob.clone(), snapshot, indexed: Tags::default() })
+        Ok(BlobPlace::new(generation, at.blob.clone(), snapshot))
     }
 
-    pub(super) async fn find_blob(&self, place: &BlobPlace) -> Answer<Option<BlobRecord>> {
+    /// Also where its time is over.
+    pub(super) async fn find_standing(&self, place: &BlobPlace) -> Answer<Option<BlobRecord>> {
         if let Some(snapshot) = place.snapshot
-            && self.dead_snapshots(place).await?.is_some_and(|dead| snapshot.0 <= dead.up_to)
+            && (self.dead_snapshots(place).await?.is_some_and(|dead| snapshot.0 <= dead.up_to)
+                || self.is_base_expired(place).await?)
         {
             return Ok(None);
         }
         let found = decode_blob(self.reader().get(place.key()).await?)?;
         Ok(found.map(|blob| blob.at(self.now())))
-    }
-
-    pub(super) async fn find_staged(&self, place: &BlobPlace) -> Answer<Option<StagedRecord>> {
-        Ok(match self.reader().get(place.staged_key()).await? {
-            Some(entry) => Some(StagedRecord::decode(&entry.value)?),
-            None => None,
-        })
     }
 }
 
@@ -203,12 +192,13 @@ impl Admitted<Existing> {
         change: impl FnOnce(&mut BlobRecord),
     ) -> Answer<(Stamped, Unit)> {
         let empty = Content::empty();
-        let Self { mut unit, place, admitted, .. } = self;
+        let Self { mut unit, mut place, admitted, .. } = self;
         let existing = admitted.into_record();
         let staged = match &existing {
             Some(Existing::Staged(staged)) => Some(staged.clone()),
             _ => unit.find_staged(&place).await?,
         };
+        let is_held = unit.replace_expired(&mut place, &bytes).await?;
         let old = match &existing {
             Some(Existing::Blob(old)) => Some(&**old),
             _ => None,
@@ -244,7 +234,7 @@ impl Admitted<Existing> {
                     unit.give_up_stage(&place, staged);
                 }
                 // A blob that gets the content that it has goes on holding it.
-                if old.is_none_or(|old| old.content.id != content.id) {
+                if !is_held && old.is_none_or(|old| old.content.id != content.id) {
                     let reader = unit.reader().clone();
                     content::share(&reader, &mut unit, content).await?;
                     retire(&mut unit, old, None).await?;
@@ -355,6 +345,6 @@ fn record_over(
         snapshots: old.map_or(0, |old| old.snapshots),
         sequence_number: 0,
         sealed: false,
-        extras: None,
+        extras: BlobExtras::held(properties.hold),
     }
 }

@@ -30,6 +30,8 @@ pub struct BlockListPlan {
     manifest: Manifest,
     /// Versions of the base record and of the staged record that the list was made from.
     seen: (Option<Version>, Option<Version>),
+    /// Whether each of them stood for something then: its time may have come since.
+    alive: (bool, bool),
     stage: Option<Stage>,
     /// Listed blocks came from the old content.
     reuses: bool,
@@ -78,7 +80,13 @@ impl BlockListPlan {
         let base = reader.get(key::blob(place.generation, &place.name)).await?;
         let staged = reader.get(place.staged_key()).await?;
         let seen = (base.as_ref().map(|entry| entry.version), staged.as_ref().map(|entry| entry.version));
-        let old = decode_blob(base)?.map(|record| record.content);
+        let old = decode_blob(base)?.filter(|blob| !blob.is_expired(view.now())).map(|record| record.content);
+        let staged = match staged {
+            Some(entry) => Some(StagedRecord::decode(&entry.value)?),
+            None => None,
+        };
+        let staged = staged.filter(|staged| !staged.is_expired(view.now()));
+        let alive = (old.is_some(), staged.is_some());
 
         let mut mentioned: HashMap<&[u8], Mentioned> = HashMap::new();
         for (source, id) in listed {
@@ -86,10 +94,7 @@ impl BlockListPlan {
             found.takes_uncommitted |= *source != BlockSource::Committed;
         }
         let stage = match staged {
-            Some(entry) => {
-                let id = StagedRecord::decode(&entry.value)?.stage;
-                Some(Stage::read(reader, id, &mut mentioned).await?)
-            }
+            Some(staged) => Some(Stage::read(reader, staged.stage, &mut mentioned).await?),
             None => None,
         };
         if let Some(Content { id, shape: Shape::Manifest { named: true, .. }, .. }) = old {
@@ -109,7 +114,7 @@ impl BlockListPlan {
             reuses |= is_committed;
             builder.push(ListedBlock { name: id.clone(), content: content.clone() });
         }
-        Ok(Self { manifest: builder.finish(true), seen, stage, reuses })
+        Ok(Self { manifest: builder.finish(true), seen, alive, stage, reuses })
     }
 
     /// Writes a long list ahead of the commit that will point to it.
@@ -143,7 +148,9 @@ impl BlockListPlan {
                 return Ok(false);
             }
         }
-        Ok((base, staged) == self.seen)
+        let is_alive =
+            (unit.find_blob(place).await?.is_some(), unit.find_staged(place).await?.is_some()) == self.alive;
+        Ok(is_alive && (base, staged) == self.seen)
     }
 
     /// What the commit that points to the list carries, the end of the stage included.

@@ -1,12 +1,12 @@
 //! Containers: found, created, changed, ended.
 
 use lazuli_engine::Value;
-use lazuli_model::admission::{self, Kind, LeaseAction, LeaseChange, LeaseId, Preconditions, admit};
+use lazuli_model::admission::{
+    self, Circumstances, Kind, LeaseAction, LeaseChange, LeaseId, Preconditions, admit,
+};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
 use lazuli_model::operation::{Mode, Policy};
-use lazuli_model::time::Timestamp;
-use lazuli_model::version::ApiVersion;
 
 use super::by_name::ByName;
 use super::found::{Admitted, Found, Present, Resource};
@@ -33,10 +33,9 @@ impl Resource for ContainerRecord {
         policy: &Policy,
         given: &Preconditions,
         found: Option<Self>,
-        now: Timestamp,
-        version: ApiVersion,
+        circumstances: Circumstances,
     ) -> Result<admission::Admitted<Self>, Failure> {
-        admit(policy, given, Kind::Container, found, now, version)
+        admit(policy, given, Kind::Container, found, circumstances)
     }
 }
 
@@ -114,11 +113,17 @@ impl Present<ContainerRecord> {
         stamped
     }
 
+    pub(super) fn key(&self) -> lazuli_engine::Key {
+        key::container(self.unit.account(), &self.place.name)
+    }
+
     /// Ends the generation; the sweeper deletes what it held.
-    pub fn delete(mut self) {
-        let key = key::container(self.unit.account(), &self.place.name);
+    pub async fn delete(mut self) -> Answer<()> {
+        self.refuse_held().await?;
+        let key = self.key();
         self.unit.delete(key);
         self.unit.put(key::dead_generation(self.record.generation), Value::new());
+        Ok(())
     }
 }
 

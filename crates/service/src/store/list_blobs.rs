@@ -4,6 +4,7 @@ use lazuli_engine::{Key, KeyRange, Reader, Scan, SkipItem, SkipScan};
 use lazuli_model::error::ErrorCode;
 use lazuli_model::time::Timestamp;
 
+use super::gone::{Gone, Listed};
 use super::key::{self, Generation};
 use super::record::Record;
 use super::record::blob::BlobRecord;
@@ -18,16 +19,17 @@ impl View {
     pub(crate) async fn list_blobs(&self, request: &ListBlobs) -> Answer<BlobList> {
         let reader = self.reader();
         let generation = self.container_of(&request.container).await?.generation;
-        let mut sources = vec![request.source(reader, key::blobs(generation), Kind::Base).await?];
+        let gone = &Gone::seen_by(self).await?;
+        let mut sources = vec![request.source(reader, key::blobs(generation), Kind::Base, gone).await?];
         if request.snapshots && request.delimiter.is_empty() {
-            sources.push(request.snapshots(reader, generation).await?);
+            sources.push(request.snapshots(reader, generation, gone).await?);
         }
         if request.uncommitted {
-            sources.push(request.source(reader, key::all_staged(generation), Kind::Staged).await?);
+            sources.push(request.source(reader, key::all_staged(generation), Kind::Staged, gone).await?);
         }
         let (mut found, mut next) = merge(sources, request.max_results);
         if let Some(end) = &request.end_before
-            && request.cut(reader, generation, &mut found, end).await?
+            && request.cut(reader, generation, &mut found, end, gone).await?
         {
             next = None;
         }
@@ -44,6 +46,7 @@ impl ListBlobs {
         generation: Generation,
         found: &mut Vec<Candidate>,
         end: &str,
+        gone: &Gone,
     ) -> Answer<bool> {
         let count = found.len();
         found.retain(|candidate| candidate.name.as_str() < end);
@@ -52,13 +55,15 @@ impl ListBlobs {
             && last.kind == Kind::Group
             && end.starts_with(&last.name)
         {
-            let mut spaces = vec![key::blobs(generation)];
-            spaces.extend(self.uncommitted.then(|| key::all_staged(generation)));
+            let mut spaces = vec![(key::blobs(generation), Listed::Blobs)];
+            spaces.extend(self.uncommitted.then(|| (key::all_staged(generation), Listed::Stages)));
             let mut is_listed = false;
-            for space in spaces {
+            for (space, listed) in spaces {
                 let at = |name: &str| Key::from([&space[..], name.as_bytes()].concat());
-                let scan = Scan { limit: 1, ..Scan::of(KeyRange::new(at(&last.name), at(end))) };
-                is_listed |= !reader.scan(scan).await?.items.is_empty();
+                let range = KeyRange::new(at(&last.name), at(end));
+                let scan = Scan { limit: 1, keys_only: true, ..Scan::of(range.clone()) };
+                is_listed |= !reader.scan(scan).await?.items.is_empty()
+                    && !gone.has_all(reader, listed, range).await?;
             }
             if !is_listed {
                 found.pop();
@@ -69,7 +74,8 @@ impl ListBlobs {
     }
 
     /// Names under `space`, which are the keys behind it.
-    async fn source(&self, reader: &Reader, space: Key, kind: Kind) -> Answer<Source> {
+    async fn source(&self, reader: &Reader, space: Key, kind: Kind, gone: &Gone) -> Answer<Source> {
+        let listed = if kind == Kind::Staged { Listed::Stages } else { Listed::Blobs };
         let limit = self.max_results + 1;
         let full = |name: &str| Key::from([&space[..], name.as_bytes()].concat());
         let behind = |name: &str| Key::from([&space[..], &before(name)[..]].concat());
@@ -91,12 +97,9 @@ impl ListBlobs {
             more = page.more;
             source.candidates.reserve(page.items.len());
             for (key, entry) in page.items {
-                source.candidates.push(Candidate::new(
-                    name(&key, name_at)?,
-                    kind,
-                    u64::MAX,
-                    Some(entry.value),
-                ));
+                let is_gone = gone.has(listed, &entry.value)?;
+                let name = name(&key, name_at)?;
+                source.add(Candidate::new(name, kind, u64::MAX, Some(entry.value)), is_gone);
             }
         } else {
             let (prefix, delimiter) = (full(&self.prefix), Key::from(self.delimiter.clone()));
@@ -104,21 +107,23 @@ impl ListBlobs {
             let page = reader.skip_scan(scan).await?;
             more = page.more;
             for item in page.items {
-                source.candidates.push(match item {
+                let (candidate, is_gone) = match item {
                     SkipItem::Entry(key, entry) => {
-                        Candidate::new(name(&key, name_at)?, kind, u64::MAX, Some(entry.value))
+                        let is_gone = gone.has(listed, &entry.value)?;
+                        (Candidate::new(name(&key, name_at)?, kind, u64::MAX, Some(entry.value)), is_gone)
                     }
-                    SkipItem::Group(key) => Candidate::new(name(&key, name_at)?, Kind::Group, u64::MAX, None),
-                });
+                    SkipItem::Group(key) => {
+                        let is_gone = gone.has_all(reader, listed, KeyRange::prefix(key.clone())).await?;
+                        (Candidate::new(name(&key, name_at)?, Kind::Group, u64::MAX, None), is_gone)
+                    }
+                };
+                source.add(candidate, is_gone);
             }
         }
-        if more {
-            source.horizon = source.candidates.last().map(Candidate::place);
-        }
-        Ok(source)
+        Ok(source.read_to_its_end(!more))
     }
 
-    async fn snapshots(&self, reader: &Reader, generation: Generation) -> Answer<Source> {
+    async fn snapshots(&self, reader: &Reader, generation: Generation, gone: &Gone) -> Answer<Source> {
         let space = key::snapshots(generation);
         let full = |name: &str| Key::from([&space[..], name.as_bytes()].concat());
         let after = match &self.marker {
@@ -134,23 +139,16 @@ impl ListBlobs {
         let page = reader.scan(scan).await?;
         let mut source = Source { kind: Kind::Snapshot, candidates: Vec::new(), horizon: None };
         let mut dead = DeadNames::of(reader, generation, &self.prefix).await?;
-        let mut last = None;
         for (key, entry) in page.items {
             let (Some(ticks), Some(name_end)) = (key::snapshot_ticks(&key), key.len().checked_sub(9)) else {
                 continue;
             };
             let name = name(&key[..name_end], space.len())?;
-            if dead.contains(reader, &name, ticks).await? {
-                last = Some((name, ticks, Kind::Snapshot));
-                continue;
-            }
-            last = None;
-            source.candidates.push(Candidate::new(name, Kind::Snapshot, ticks, Some(entry.value)));
+            let is_gone = dead.contains(reader, &name, ticks).await?
+                || gone.has_base(reader, generation, &name).await?;
+            source.add(Candidate::new(name, Kind::Snapshot, ticks, Some(entry.value)), is_gone);
         }
-        if page.more {
-            source.horizon = last.or_else(|| source.candidates.last().map(Candidate::place));
-        }
-        Ok(source)
+        Ok(source.read_to_its_end(!page.more))
     }
 }
 
@@ -217,6 +215,24 @@ struct Source {
     candidates: Vec<Candidate>,
     /// How far it was read, when there is more behind.
     horizon: Option<Place>,
+}
+
+impl Source {
+    /// What is gone is passed over; that it was read counts.
+    fn add(&mut self, candidate: Candidate, is_gone: bool) {
+        self.horizon = is_gone.then(|| candidate.place());
+        if !is_gone {
+            self.candidates.push(candidate);
+        }
+    }
+
+    fn read_to_its_end(mut self, is_read: bool) -> Self {
+        self.horizon = match is_read {
+            true => None,
+            false => self.horizon.or_else(|| self.candidates.last().map(Candidate::place)),
+        };
+        self
+    }
 }
 
 /// Where an item stands in the order of a listing: name, moment, kind.

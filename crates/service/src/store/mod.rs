@@ -11,10 +11,15 @@ mod content;
 mod copy;
 mod copy_job;
 pub mod download;
+mod expired;
 mod find_blobs;
 mod found;
+mod gone;
+mod hold;
+mod indexed;
 #[doc(hidden)]
 pub mod key;
+mod last_access;
 mod list_blobs;
 mod manifest;
 mod members;

@@ -56,6 +56,8 @@ impl Present<BlobRecord> {
         // The base is brought back from the archive, a snapshot is not.
         if let Some(extras) = &mut copy.extras {
             extras.rehydration = None;
+            // What protects the base, and when it ends, is said of the base.
+            (extras.immutability, extras.legal_hold, extras.expires) = (None, false, None);
         }
         if !metadata.is_empty() {
             copy.metadata = metadata.clone();
@@ -76,13 +78,11 @@ impl Present<BlobRecord> {
     /// Deletes a snapshot. Its base counts one less.
     pub async fn delete_snapshot(self) -> Answer<()> {
         let Self { mut unit, place, record, .. } = self;
-        let snapshot = place.snapshot.ok_or(ErrorCode::InternalError)?;
-        unit.delete(key::snapshot(place.generation, &place.name, snapshot.0));
+        place.erase(&mut unit);
         let reader = unit.reader().clone();
         content::drop_holder(&reader, &mut unit, &record.content).await?;
-        let mut base = BlobPlace { snapshot: None, ..place };
-        if let Some(mut record) = unit.find_blob(&base).await? {
-            base.indexed.clone_from(&record.tags);
+        let mut base = BlobPlace::new(place.generation, place.name, None);
+        if let Some(mut record) = unit.find_at(&mut base).await? {
             record.snapshots = record.snapshots.saturating_sub(1);
             base.write(&mut unit, &record);
         }
@@ -107,6 +107,7 @@ impl Admitted<Existing> {
         }
         let mut dropped = Vec::new();
         if snapshots.is_some() && base.snapshots > 0 {
+            unit.refuse_held_snapshots(&place).await?;
             dropped = delete_snapshots(&mut unit, &place).await?;
             base.snapshots = 0;
         }

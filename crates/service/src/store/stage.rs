@@ -52,12 +52,21 @@ impl Admitted<Existing> {
             Some(staged) if usize::from(staged.id_length) != block_id.len() => {
                 return Err(ErrorCode::InvalidBlobOrBlock.into());
             }
-            Some(staged) => staged.stage,
+            Some(mut staged) => {
+                let stage = staged.stage;
+                if staged.is_behind(unit.now()) {
+                    staged.touched = unit.now();
+                    unit.put(place.staged_key(), staged.encode());
+                }
+                stage
+            }
             None => {
+                unit.give_up_expired_stage(&place).await?;
                 let stage = ContentId::fresh(unit.now());
                 let id_length = u8::try_from(block_id.len()).unwrap_or(u8::MAX);
-                let (created, customer_key) = (unit.now(), customer_key.cloned());
-                let record = StagedRecord { stage, id_length, created, lease: None, customer_key };
+                let (now, customer_key) = (unit.now(), customer_key.cloned());
+                let (created, touched) = (now, now);
+                let record = StagedRecord { stage, id_length, created, touched, lease: None, customer_key };
                 unit.put(place.staged_key(), record.encode());
                 stage
             }

@@ -131,7 +131,8 @@ impl Debris {
         for number in 0..self.staged {
             let stage = ContentId(u128::from(number) + 1);
             let created = Timestamp(1);
-            let staged = StagedRecord { stage, id_length: 64, created, lease: None, customer_key: None };
+            let (touched, lease, customer_key) = (created, None, None);
+            let staged = StagedRecord { stage, id_length: 64, created, touched, lease, customer_key };
             rows.push((raw(b"h", &[name(number, self.name).as_bytes()]), staged.encode()));
             if number == 0 {
                 for block in 0..self.blocks {

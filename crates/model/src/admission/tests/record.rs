@@ -1,6 +1,8 @@
 //! A stored record that is nothing but what admission looks at.
 
-use super::super::{Admitted, BlobType, Existence, Kind, Lease, Preconditions, Subject, Target, admit};
+use super::super::{
+    Admitted, BlobType, Circumstances, Existence, Hold, Kind, Lease, Preconditions, Subject, Target, admit,
+};
 use super::{ETAG, NEWEST, now, printed};
 use crate::error::Failure;
 use crate::etag::ETag;
@@ -22,6 +24,7 @@ pub(super) struct Record {
     pub sealed: bool,
     pub tier_changed: Option<Timestamp>,
     pub is_being_copied: bool,
+    pub hold: Hold,
 }
 
 impl Record {
@@ -38,6 +41,7 @@ impl Record {
             sealed: false,
             tier_changed: None,
             is_being_copied: false,
+            hold: Hold::NONE,
         }
     }
 
@@ -61,6 +65,7 @@ impl Subject for Record {
             sealed: self.sealed,
             tier_changed: self.tier_changed,
             is_being_copied: self.is_being_copied,
+            hold: self.hold,
         }
     }
 
@@ -81,7 +86,7 @@ pub(super) fn admitted(
     given: &Preconditions,
     record: Option<Record>,
 ) -> Result<Admitted<Record>, Failure> {
-    admit(&row.policy, given, kind(row), record, now(), NEWEST)
+    admit(&row.policy, given, kind(row), record, on_a_plain_account(NEWEST))
 }
 
 /// "ok" or the failure, in the notation of the tables.
@@ -91,7 +96,20 @@ pub(super) fn outcome(
     record: Option<Record>,
     version: ApiVersion,
 ) -> String {
-    match admit(&row.policy, given, kind(row), record, now(), version) {
+    outcome_in(row, given, record, on_a_plain_account(version))
+}
+
+pub(super) fn on_a_plain_account(version: ApiVersion) -> Circumstances {
+    Circumstances { now: now(), version, keeps_versions: false }
+}
+
+pub(super) fn outcome_in(
+    row: &Row,
+    given: &Preconditions,
+    record: Option<Record>,
+    circumstances: Circumstances,
+) -> String {
+    match admit(&row.policy, given, kind(row), record, circumstances) {
         Ok(_) => "ok".to_owned(),
         Err(failure) => printed(&failure),
     }

@@ -56,11 +56,12 @@ impl From<BlockV2> for BlockRecord {
     }
 }
 
-/// With the key that its blocks were staged with.
+/// With the key that its blocks were staged with, and when the last of them was.
 #[derive(Serialize, Deserialize)]
 pub struct StagedV2 {
     base: StagedV1,
     customer_key: Option<[u8; 32]>,
+    touched: u64,
 }
 
 impl Shape for StagedV2 {
@@ -68,29 +69,32 @@ impl Shape for StagedV2 {
     type Before = StagedV1;
 
     fn step(base: StagedV1) -> Self {
-        Self { base, customer_key: None }
+        let touched = base.created;
+        Self { base, customer_key: None, touched }
     }
 }
 
 impl From<&StagedRecord> for StagedV2 {
     fn from(staged: &StagedRecord) -> Self {
-        let StagedRecord { stage, id_length, created, lease, customer_key } = staged;
+        let StagedRecord { stage, id_length, created, touched, lease, customer_key } = staged;
         let base = StagedV1 {
             stage: *stage,
             id_length: *id_length,
             created: created.0,
             lease: lease.as_ref().map(LeaseV1::from),
         };
-        Self { base, customer_key: customer_key.as_ref().map(|key| key.sha256) }
+        let customer_key = customer_key.as_ref().map(|key| key.sha256);
+        Self { base, customer_key, touched: touched.0 }
     }
 }
 
 impl From<StagedV2> for StagedRecord {
-    fn from(StagedV2 { base, customer_key }: StagedV2) -> Self {
+    fn from(StagedV2 { base, customer_key, touched }: StagedV2) -> Self {
         Self {
             stage: base.stage,
             id_length: base.id_length,
             created: Timestamp(base.created),
+            touched: Timestamp(touched),
             lease: base.lease.map(Into::into),
             customer_key: customer_key.map(|sha256| CustomerKey { sha256 }),
         }
