@@ -8,6 +8,9 @@ pub const SERVERS: usize = 1;
 mod append;
 mod contents;
 mod copies;
+mod expiry;
+mod holds;
+mod last_access;
 mod pages;
 mod plan_sizes;
 mod queue;
@@ -17,4 +20,5 @@ mod tags;
 #[path = "../../src/testing.rs"]
 mod testing;
 mod tiers;
+mod uncommitted;
 mod uploads;

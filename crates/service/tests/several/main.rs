@@ -11,6 +11,12 @@ mod append;
 mod contents;
 #[path = "../it/copies.rs"]
 mod copies;
+#[path = "../it/expiry.rs"]
+mod expiry;
+#[path = "../it/holds.rs"]
+mod holds;
+#[path = "../it/last_access.rs"]
+mod last_access;
 mod members;
 mod on_one;
 #[path = "../it/pages.rs"]
@@ -31,5 +37,7 @@ mod tags;
 mod testing;
 #[path = "../it/tiers.rs"]
 mod tiers;
+#[path = "../it/uncommitted.rs"]
+mod uncommitted;
 #[path = "../it/uploads.rs"]
 mod uploads;
