@@ -234,3 +234,102 @@ impl<M: Mode> Admitted<Existing, M> {
         Ok(self.unit.find_staged(&self.place).await?.map(|staged| staged.customer_key))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use lazuli_engine::host::Clock;
+    use lazuli_engine::{Engine, Host, Plan};
+    use lazuli_model::admission::Preconditions;
+    use lazuli_model::operation::policy;
+    use lazuli_model::version::ApiVersion;
+
+    use super::*;
+    use crate::blob::{BlobProperties, CreateContainer, PutBlock, PutBlockBlob};
+    use crate::fault::Fault;
+    use crate::store::record::blob::BlobRecord;
+    use crate::{Body, Context, ServiceOptions};
+
+    const WEEKS: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+
+    async fn with_blocks()
+    -> (Services, Context, BlobAddress, std::sync::Arc<lazuli_engine::host::ManualClock>) {
+        let host = Host::test();
+        let Clock::Manual(clock) = host.clock.clone() else { panic!("a test's clock") };
+        let services = Services::new(Engine::memory(host), ServiceOptions::default());
+        let context = Context::of_owner("acct", ApiVersion::NEWEST);
+        let container = CreateContainer {
+            container: "c".into(),
+            metadata: Default::default(),
+            public_access: lazuli_model::access::PublicAccess::Private,
+            default_encryption_scope: None,
+            deny_encryption_scope_override: false,
+        };
+        container.execute(&services, &context).await.expect("a container");
+        let at = BlobAddress { container: "c".into(), blob: "b".into() };
+        let put = PutBlockBlob {
+            at: at.clone(),
+            preconditions: Preconditions::default(),
+            properties: BlobProperties::default(),
+            digests: Default::default(),
+            body: Body::from(bytes::Bytes::from_static(b"base")),
+            limit: u64::MAX,
+        };
+        put.execute(&services, &context).await.expect("a blob");
+        let block = PutBlock {
+            at: at.clone(),
+            preconditions: Preconditions::default(),
+            block_id: b"one".to_vec(),
+            digests: Default::default(),
+            body: Body::from(bytes::Bytes::from_static(b"block")),
+            limit: u64::MAX,
+            customer_key: None,
+        };
+        block.execute(&services, &context).await.expect("a block");
+        (services, context, at, clock)
+    }
+
+    async fn holds(services: &Services, context: &Context, at: &BlobAddress, list: &BlockListPlan) -> bool {
+        let check = |unit: Unit| async move {
+            let found = unit.blob(at).await?;
+            let admitted = found.admit(policy::PutBlockList, &Preconditions::default())?;
+            admitted.still_holds(list).await
+        };
+        services.commit(context, check).await.expect("read")
+    }
+
+    /// A list stands on what was there when it was planned. What expires until the commit is not there any more, although no
+    /// key has changed.
+    #[tokio::test]
+    async fn a_list_does_not_outlive_what_it_was_made_from() {
+        let (services, context, at, clock) = with_blocks().await;
+        let plan = async |listed: &[(BlockSource, Vec<u8>)]| {
+            let view = services.view(&context).await.expect("read");
+            BlockListPlan::make(&view, &at, listed).await.expect("planned")
+        };
+        let staged = plan(&[(BlockSource::Latest, b"one".to_vec())]).await;
+        assert!(holds(&services, &context, &at, &staged).await);
+        clock.advance(WEEKS);
+        assert!(!holds(&services, &context, &at, &staged).await, "the block is over");
+
+        let empty = plan(&[]).await;
+        assert!(holds(&services, &context, &at, &empty).await);
+        let later = services.now().plus_seconds(10);
+        let expire = |reader: Reader| async move {
+            let mut plan = Plan::new(());
+            for (key, entry) in reader.scan(Scan::of(lazuli_engine::KeyRange::prefix(&b"b"[..]))).await?.items
+            {
+                let mut blob = BlobRecord::decode(&entry.value)?;
+                blob.extras_mut().expires = Some(later);
+                plan.put(key, blob.encode());
+            }
+            Ok::<_, Fault>(plan)
+        };
+        services.engine().run(None, expire).await.expect("written");
+        let over = plan(&[]).await;
+        assert!(holds(&services, &context, &at, &over).await);
+        clock.advance(Duration::from_secs(10));
+        assert!(!holds(&services, &context, &at, &over).await, "the blob is over");
+    }
+}
