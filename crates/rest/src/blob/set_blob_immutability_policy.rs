@@ -10,14 +10,11 @@ use crate::reply::Reply;
 
 pub async fn set_blob_immutability_policy(call: Call) -> Result<Reply, Failure> {
     const UNTIL: &str = headers::X_MS_IMMUTABILITY_POLICY_UNTIL_DATE;
+    let preconditions = call.preconditions()?;
     let policy = hold::immutability_policy(&call.head)?.ok_or_else(|| Failure::missing_header(UNTIL))?;
     hold::refuse_on_plain_account(&call, UNTIL)?;
-    let input = SetBlobImmutabilityPolicy {
-        at: call.blob(),
-        snapshot: call.snapshot(),
-        preconditions: call.preconditions()?,
-        policy,
-    };
+    let input =
+        SetBlobImmutabilityPolicy { at: call.blob(), snapshot: call.snapshot(), preconditions, policy };
     input.execute(&call.services, &call.context).await?;
     Ok(hold::show_policy(Reply::of(call.row), Some(&policy)))
 }

@@ -1,10 +1,12 @@
 //! A client in the process of the gateway: no socket between them, all headers of an answer checked.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use lazuli_engine::{Engine, Host};
+use lazuli_model::account::AccountFeatures;
 use lazuli_model::operation::Service;
 use lazuli_rest::Gateway;
 use lazuli_rest::auth::{Accounts, Auth, OAuth};
@@ -100,6 +102,23 @@ fn borrowed(pairs: &[(String, String)]) -> Vec<(&str, &str)> {
 impl Client {
     pub fn new() -> Self {
         Self::with_answer_memory(ServiceOptions::default().answer_memory)
+    }
+
+    /// With the features that the first line of a conversation names.
+    pub fn of(conversation: &str) -> Self {
+        let first = conversation.lines().next().unwrap_or_default();
+        let Some((_, words)) = first.split_once("# features: ") else { return Self::new() };
+        let mut all = AccountFeatures::default();
+        let features = all.entry("devstoreaccount1");
+        for word in words.split(", ") {
+            match word {
+                "immutability" => features.immutability = true,
+                "lastAccessTime" => features.last_access_time = true,
+                other => panic!("no such feature: {other}"),
+            }
+        }
+        let options = ServiceOptions { features: Arc::new(all), ..ServiceOptions::default() };
+        Self::with(Engine::memory(Host::test()), options)
     }
 
     pub fn with_answer_memory(answer_memory: usize) -> Self {

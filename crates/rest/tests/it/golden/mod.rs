@@ -3,7 +3,8 @@
 //! A file is a conversation. A request is its line, headers, an empty line and a body; `--- STATUS` begins the
 //! answer, of the same form; `===` ends the exchange. In an answer `*` stands for any text, and `NAME => word`
 //! keeps a header's value for `{word}` in what follows. Headers of the answer must be exactly those listed, beside
-//! the ones that every answer has, which are checked for all.
+//! the ones that every answer has, which are checked for all. `# features: LIST` in the first line says what the account
+//! can do beyond a plain one.
 
 mod append;
 pub mod client;
@@ -29,7 +30,7 @@ async fn conversations() {
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
-        differences.extend(converse(&name, &text, &Client::new(), BTreeMap::new()).await);
+        differences.extend(converse(&name, &text, &Client::of(&text), BTreeMap::new()).await);
     }
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
     rows::update_and_delete_a_message().await;
