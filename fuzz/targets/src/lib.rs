@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod address;
+pub mod batch;
 mod changeset;
 pub mod credentials;
 mod document;
@@ -16,6 +17,7 @@ pub mod mutate;
 mod record;
 pub mod recovery;
 pub mod request;
+pub mod tags;
 
 pub struct Target {
     pub name: &'static str,
@@ -26,6 +28,7 @@ pub struct Target {
 
 pub const TARGETS: &[Target] = &[
     Target { name: "address", run: address::run, rounds: 20_000 },
+    Target { name: "batch", run: batch::run, rounds: 400 },
     Target { name: "changeset", run: changeset::run, rounds: 20_000 },
     Target { name: "credentials", run: credentials::run, rounds: 4_000 },
     Target { name: "document", run: document::run, rounds: 10_000 },
@@ -35,6 +38,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "record", run: record::run, rounds: 6_000 },
     Target { name: "recovery", run: recovery::run, rounds: 20 },
     Target { name: "request", run: request::run, rounds: 400 },
+    Target { name: "tags", run: tags::run, rounds: 20_000 },
 ];
 
 pub fn target(name: &str) -> Option<&'static Target> {

@@ -46,7 +46,7 @@ pub(crate) mod set_blob_tier;
 pub(crate) mod set_container_acl;
 pub(crate) mod set_container_metadata;
 pub(crate) mod snapshot_blob;
-pub(crate) mod tags;
+pub mod tags;
 
 pub(crate) use get_blob_service_stats::get_blob_service_stats;
 pub(crate) use get_user_delegation_key::get_user_delegation_key;
