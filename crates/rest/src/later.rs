@@ -5,34 +5,32 @@ use lazuli_model::version::{ApiVersion, Feature};
 
 use crate::headers::name;
 
-const LATER: [(HeaderName, Feature); 19] = [
-    (name::X_MS_LEASE_STATE, Feature::LeaseRework),
-    (name::X_MS_LEASE_DURATION, Feature::LeaseRework),
-    (name::X_MS_COPY_ID, Feature::AsynchronousCopies),
-    (name::X_MS_COPY_SOURCE, Feature::AsynchronousCopies),
-    (name::X_MS_COPY_STATUS, Feature::AsynchronousCopies),
-    (name::X_MS_COPY_STATUS_DESCRIPTION, Feature::AsynchronousCopies),
-    (name::X_MS_COPY_PROGRESS, Feature::AsynchronousCopies),
-    (name::X_MS_COPY_COMPLETION_TIME, Feature::AsynchronousCopies),
-    (name::CONTENT_DISPOSITION, Feature::ContentDisposition),
-    (name::X_MS_SERVER_ENCRYPTED, Feature::EncryptionFlags),
-    (name::X_MS_REQUEST_SERVER_ENCRYPTED, Feature::EncryptionFlags),
-    (name::X_MS_ACCESS_TIER, Feature::AccessTiers),
-    (name::X_MS_ACCESS_TIER_INFERRED, Feature::AccessTiers),
-    (name::X_MS_ACCESS_TIER_CHANGE_TIME, Feature::AccessTiers),
-    (name::X_MS_ARCHIVE_STATUS, Feature::AccessTiers),
-    (name::X_MS_REHYDRATE_PRIORITY, Feature::RehydratePriorityTold),
-    (name::X_MS_CREATION_TIME, Feature::CreationTime),
-    (name::X_MS_IS_HNS_ENABLED, Feature::HierarchyTold),
+/// The youngest first.
+static LATER: [(HeaderName, Feature); 19] = [
     (name::X_MS_SMART_ACCESS_TIER, Feature::SmartTier),
+    (name::X_MS_REHYDRATE_PRIORITY, Feature::RehydratePriorityTold),
+    (name::X_MS_IS_HNS_ENABLED, Feature::HierarchyTold),
+    (name::X_MS_CREATION_TIME, Feature::CreationTime),
+    (name::X_MS_ARCHIVE_STATUS, Feature::AccessTiers),
+    (name::X_MS_ACCESS_TIER_CHANGE_TIME, Feature::AccessTiers),
+    (name::X_MS_ACCESS_TIER_INFERRED, Feature::AccessTiers),
+    (name::X_MS_ACCESS_TIER, Feature::AccessTiers),
+    (name::X_MS_REQUEST_SERVER_ENCRYPTED, Feature::EncryptionFlags),
+    (name::X_MS_SERVER_ENCRYPTED, Feature::EncryptionFlags),
+    (name::CONTENT_DISPOSITION, Feature::ContentDisposition),
+    (name::X_MS_COPY_COMPLETION_TIME, Feature::AsynchronousCopies),
+    (name::X_MS_COPY_PROGRESS, Feature::AsynchronousCopies),
+    (name::X_MS_COPY_STATUS_DESCRIPTION, Feature::AsynchronousCopies),
+    (name::X_MS_COPY_STATUS, Feature::AsynchronousCopies),
+    (name::X_MS_COPY_SOURCE, Feature::AsynchronousCopies),
+    (name::X_MS_COPY_ID, Feature::AsynchronousCopies),
+    (name::X_MS_LEASE_DURATION, Feature::LeaseRework),
+    (name::X_MS_LEASE_STATE, Feature::LeaseRework),
 ];
 
-/// Takes away what the version did not have. Answers of current versions, nearly all, are not looked at.
+/// Takes away what the version did not have. Of answers of current versions, nearly all, little is looked at.
 pub(crate) fn take_away(headers: &mut HeaderMap, version: ApiVersion) {
-    if version.has(Feature::SmartTier) {
-        return;
-    }
-    for (name, _) in LATER.iter().filter(|(_, since)| !version.has(*since)) {
+    for (name, _) in LATER.iter().take_while(|(_, since)| !version.has(*since)) {
         headers.remove(name);
     }
 }
@@ -44,7 +42,7 @@ mod tests {
 
     fn left(version: ApiVersion) -> Vec<&'static str> {
         let mut headers = HeaderMap::new();
-        for (name, _) in &LATER {
+        for (name, _) in LATER.iter() {
             headers.insert(name, HeaderValue::from_static("x"));
         }
         take_away(&mut headers, version);
@@ -76,9 +74,9 @@ mod tests {
         assert!(left(ApiVersion::V2009_09_19).is_empty());
     }
 
-    /// The early return is right: nothing in the list is younger.
+    /// To stop at the first that the version has is right: those behind it are no younger.
     #[test]
-    fn the_smart_tier_is_the_last() {
-        assert!(LATER.iter().all(|(_, since)| since.since() <= Feature::SmartTier.since()));
+    fn the_youngest_come_first() {
+        assert!(LATER.is_sorted_by_key(|(_, since)| std::cmp::Reverse(since.since())));
     }
 }

@@ -74,10 +74,9 @@ impl ResponseHead {
                 answer.level = Level::of(head).unwrap_or(Level::Minimal);
             }
             answer.names_version = request_head::names_version(head);
-            answer.choose_version(head.version);
-            if let Some(sent) = &head.version_sent {
-                answer.version_shown = HeaderValue::from_str(sent).ok();
-            }
+            answer.version = head.version;
+            let shown = head.version_sent.as_deref().unwrap_or(head.version.as_str());
+            answer.version_shown = HeaderValue::from_str(shown).ok();
         }
         (answer, head)
     }

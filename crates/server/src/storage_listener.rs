@@ -11,6 +11,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use lazuli_model::operation::Service;
+use lazuli_rest::headers::name;
 use lazuli_rest::{Gateway, ResponseBody, Served};
 
 use crate::assemble::service_name;
@@ -56,8 +57,8 @@ impl Answering for StorageListener {
             operation,
             bytes_in,
             status: response.status(),
-            error_code: response.headers().get("x-ms-error-code").cloned(),
-            request_id: response.headers().get("x-ms-request-id").cloned(),
+            error_code: response.headers().get(name::X_MS_ERROR_CODE).cloned(),
+            request_id: response.headers().get(name::X_MS_REQUEST_ID).cloned(),
         };
         (response, Some(Box::new(exchange)))
     }
@@ -88,7 +89,7 @@ impl Asked {
         Self {
             method: request.method().clone(),
             uri: request.uri().clone(),
-            client_request_id: headers.get("x-ms-client-request-id").cloned(),
+            client_request_id: headers.get(name::X_MS_CLIENT_REQUEST_ID).cloned(),
         }
     }
 

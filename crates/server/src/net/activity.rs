@@ -59,8 +59,7 @@ impl Activity {
 
     /// The socket has everything that hyper was given.
     pub fn flushed(&self) {
-        let unsent = std::mem::take(&mut *self.unsent.lock());
-        for answer in unsent {
+        for answer in self.unsent.lock().drain(..) {
             answer.finish(Ended::Complete);
         }
     }

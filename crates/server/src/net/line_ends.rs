@@ -73,18 +73,24 @@ impl LineEnds {
     /// Gives what is behind the head.
     fn head<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let At::Head { before, in_line, in_head } = &mut self.at else { return bytes };
-        for (at, &byte) in bytes.iter().enumerate() {
-            if byte == b'\n' {
-                self.bare |= *before != b'\r';
-                if !*in_line && *in_head {
-                    self.at = At::Behind(Vec::new());
-                    return &bytes[at + 1..];
-                }
-                *in_line = false;
-            } else if byte != b'\r' {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest);
+            let line = &rest[..end.unwrap_or(rest.len())];
+            if line.iter().any(|byte| *byte != b'\r') {
                 (*in_line, *in_head) = (true, true);
             }
-            *before = byte;
+            if let Some(last) = line.last() {
+                *before = *last;
+            }
+            let Some(end) = end else { break };
+            rest = &rest[end + 1..];
+            self.bare |= *before != b'\r';
+            if !*in_line && *in_head {
+                self.at = At::Behind(Vec::new());
+                return rest;
+            }
+            (*before, *in_line) = (b'\n', false);
         }
         &[]
     }

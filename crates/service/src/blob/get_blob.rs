@@ -25,7 +25,8 @@ pub struct GetBlobProperties {
 /// A blob as found, and the moment at which its lease is to be judged.
 #[derive(Clone, Debug)]
 pub struct Found {
-    pub blob: BlobRecord,
+    /// Boxed because it is handed on by many hands.
+    pub blob: Box<BlobRecord>,
     pub now: Timestamp,
     pub snapshot: Option<Timestamp>,
 }
@@ -38,7 +39,7 @@ impl GetBlobProperties {
 
     async fn find(&self, view: &View, op: impl Judged) -> Answer<Found> {
         let found = view.committed_blob(&self.at, self.snapshot).await?;
-        let blob = found.admit(op, &self.preconditions)?.into_record()?;
+        let blob = Box::new(found.admit(op, &self.preconditions)?.into_record()?);
         check_customer_key(&blob, self.customer_key.as_ref())?;
         Ok(Found { blob, now: view.now(), snapshot: self.snapshot })
     }

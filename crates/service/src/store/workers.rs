@@ -95,12 +95,14 @@ impl Workers {
 
 impl Services {
     /// Does what takes long to compute on another thread than that of the request, whose lane others share.
-    pub async fn aside<F>(&self, work: F) -> Answer<F::Output>
+    pub fn aside<F>(&self, work: F) -> impl Future<Output = Answer<F::Output>> + Send
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.workers().aside(work).await
+        // What few requests do must not make the future of every request larger.
+        let work = Box::pin(work);
+        self.workers().aside(work)
     }
 
     /// The same for work that cannot be cut into slices, such as reading a document, when the bytes that it looks at are

@@ -140,7 +140,7 @@ impl Bench {
             preconditions: Preconditions::default(),
             customer_key: None,
         };
-        Ok(input.execute(&self.services, &self.context, policy::GetBlobProperties).await?.blob)
+        Ok(*input.execute(&self.services, &self.context, policy::GetBlobProperties).await?.blob)
     }
 
     pub async fn delete(

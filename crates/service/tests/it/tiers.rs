@@ -51,7 +51,7 @@ async fn look(bench: &Bench, snapshot: Option<Timestamp>) -> BlobRecord {
         customer_key: None,
     };
     let answer = input.execute(&bench.services, &bench.context, policy::GetBlobProperties).await;
-    answer.map_err(|fault| fault.0).unwrap().blob
+    *answer.map_err(|fault| fault.0).unwrap().blob
 }
 
 fn tier(blob: &BlobRecord) -> Option<Tier> {
