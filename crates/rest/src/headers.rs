@@ -142,6 +142,9 @@ names! {
     X_MS_ENCRYPTION_KEY "x-ms-encryption-key"
     X_MS_ENCRYPTION_KEY_SHA256 "x-ms-encryption-key-sha256"
     X_MS_ENCRYPTION_SCOPE "x-ms-encryption-scope"
+    X_MS_SOURCE_ENCRYPTION_ALGORITHM "x-ms-source-encryption-algorithm"
+    X_MS_SOURCE_ENCRYPTION_KEY "x-ms-source-encryption-key"
+    X_MS_SOURCE_ENCRYPTION_KEY_SHA256 "x-ms-source-encryption-key-sha256"
     X_MS_RANGE "x-ms-range"
     X_MS_RANGE_GET_CONTENT_CRC64 "x-ms-range-get-content-crc64"
     X_MS_RANGE_GET_CONTENT_MD5 "x-ms-range-get-content-md5"
@@ -168,6 +171,9 @@ names! {
     X_MS_TAG_COUNT "x-ms-tag-count"
     X_MS_TIME_NEXT_VISIBLE "x-ms-time-next-visible"
     X_MS_VERSION_ID "x-ms-version-id"
+    X_MS_IS_CURRENT_VERSION "x-ms-is-current-version"
+    X_MS_DELETED_CONTAINER_NAME "x-ms-deleted-container-name"
+    X_MS_DELETED_CONTAINER_VERSION "x-ms-deleted-container-version"
 
     // Tables.
     DATASERVICEID "dataserviceid"

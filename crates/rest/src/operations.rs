@@ -40,6 +40,7 @@ handlers! {
     SetContainerAcl => blob::set_container_acl::set_container_acl,
     AcquireContainerLease | RenewContainerLease | ChangeContainerLease | ReleaseContainerLease | BreakContainerLease => blob::lease_container::lease_container,
     DeleteContainer => blob::delete_container::delete_container,
+    RestoreContainer => blob::restore_container::restore_container,
     ListBlobs => blob::list_blobs::list_blobs,
     PutBlockBlob => blob::put_blob::put_block_blob,
     PutAppendBlob => blob::put_append_blob::put_append_blob,
@@ -57,8 +58,10 @@ handlers! {
     DeleteBlobImmutabilityPolicy => blob::set_blob_immutability_policy::delete_blob_immutability_policy,
     SetBlobLegalHold => blob::set_blob_legal_hold::set_blob_legal_hold,
     DeleteBlob => blob::delete_blob::delete_blob,
+    UndeleteBlob => blob::undelete_blob::undelete_blob,
     SnapshotBlob => blob::snapshot_blob::snapshot_blob,
     PutPageBlob => blob::put_page_blob::put_page_blob,
+    QueryBlobContents => blob::query_blob_contents::query_blob_contents,
     PutPage => blob::put_page::put_page,
     ClearPages => blob::put_page::clear_pages,
     GetPageRanges => blob::get_page_ranges::get_page_ranges,
@@ -107,7 +110,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        RestoreContainer, RenameContainer, UndeleteBlob, QueryBlobContents, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
+        RenameContainer, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

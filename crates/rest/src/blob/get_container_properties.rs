@@ -11,7 +11,7 @@ use crate::headers;
 use crate::reply::Reply;
 
 pub async fn get_container_properties(call: Call) -> Result<Reply, Failure> {
-    let (row, immutability) = (call.row, call.features().immutability);
+    let row = call.row;
     let (container, now) = find(call).await?;
     let scope = container.default_encryption_scope.as_deref().unwrap_or(ACCOUNT_SCOPE);
     let reply = show_metadata(Reply::of(row), &container);
@@ -21,7 +21,7 @@ pub async fn get_container_properties(call: Call) -> Result<Reply, Failure> {
         .header(headers::X_MS_HAS_LEGAL_HOLD, false)
         .header(headers::X_MS_DEFAULT_ENCRYPTION_SCOPE, scope)
         .header(headers::X_MS_DENY_ENCRYPTION_SCOPE_OVERRIDE, container.deny_encryption_scope_override)
-        .header(headers::X_MS_IMMUTABLE_STORAGE_WITH_VERSIONING_ENABLED, immutability))
+        .header(headers::X_MS_IMMUTABLE_STORAGE_WITH_VERSIONING_ENABLED, false))
 }
 
 pub async fn get_container_metadata(call: Call) -> Result<Reply, Failure> {

@@ -35,6 +35,8 @@ pub(crate) mod put_block_from_url;
 pub(crate) mod put_block_list;
 pub(crate) mod put_page;
 pub(crate) mod put_page_blob;
+pub mod query_blob_contents;
+pub(crate) mod restore_container;
 pub(crate) mod set_blob_expiry;
 pub(crate) mod set_blob_immutability_policy;
 pub(crate) mod set_blob_legal_hold;
@@ -47,11 +49,11 @@ pub(crate) mod set_container_acl;
 pub(crate) mod set_container_metadata;
 pub(crate) mod snapshot_blob;
 pub mod tags;
+pub(crate) mod undelete_blob;
 
 pub(crate) use get_blob_service_stats::get_blob_service_stats;
 pub(crate) use get_user_delegation_key::get_user_delegation_key;
 
-/// The encryption scope of what has no other.
-const ACCOUNT_SCOPE: &str = "$account-encryption-key";
+use lazuli_model::encryption::ACCOUNT_SCOPE;
 /// The longest XML document that is read, block lists aside.
 const XML_LIMIT: usize = 1024 * 1024;

@@ -13,8 +13,7 @@ pub async fn set_blob_immutability_policy(call: Call) -> Result<Reply, Failure> 
     let preconditions = call.preconditions()?;
     let policy = hold::immutability_policy(&call.head)?.ok_or_else(|| Failure::missing_header(UNTIL))?;
     hold::refuse_on_plain_account(&call, UNTIL)?;
-    let input =
-        SetBlobImmutabilityPolicy { at: call.blob(), snapshot: call.snapshot(), preconditions, policy };
+    let input = SetBlobImmutabilityPolicy { at: call.blob(), state: call.state(), preconditions, policy };
     input.execute(&call.services, &call.context).await?;
     Ok(hold::show_policy(Reply::of(call.row), Some(&policy)))
 }
@@ -23,7 +22,7 @@ pub async fn set_blob_immutability_policy(call: Call) -> Result<Reply, Failure> 
 pub async fn delete_blob_immutability_policy(call: Call) -> Result<Reply, Failure> {
     let input = DeleteBlobImmutabilityPolicy {
         at: call.blob(),
-        snapshot: call.snapshot(),
+        state: call.state(),
         preconditions: call.preconditions()?,
     };
     input.execute(&call.services, &call.context).await?;

@@ -17,7 +17,7 @@ pub async fn set_blob_legal_hold(call: Call) -> Result<Reply, Failure> {
     }
     let input = SetBlobLegalHold {
         at: call.blob(),
-        snapshot: call.snapshot(),
+        state: call.state(),
         preconditions: call.preconditions()?,
         hold: held,
     };

@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Method, Op, Service, Source};
 use lazuli_service::blob::{BlobAddress, CopySource, OwnSource, container_access};
@@ -19,6 +20,7 @@ pub use foreign::{BadSources, ForeignHosts};
 
 use crate::auth::sas;
 use crate::authorize::{Grant, Held, authorize};
+use crate::blob::properties::source_customer_key;
 use crate::call::Call;
 use crate::head::Head;
 use crate::headers;
@@ -69,11 +71,19 @@ pub(crate) async fn source(call: &Call, with_tags: bool) -> Result<Asked, Failur
     let source = OwnSource {
         account: head.target.account.as_str().into(),
         at: BlobAddress { container: head.target.container.clone(), blob: head.target.object.clone() },
-        snapshot: crate::address::snapshot(&head),
+        state: crate::address::state(&head),
         preconditions: given,
-        customer_key: None,
+        customer_key: source_key(call)?,
     };
     Ok(Asked { source: CopySource::Own(source), shown })
+}
+
+/// Only what goes on to read the source as a client would can bring the key of it.
+fn source_key(call: &Call) -> Result<Option<CustomerKey>, Failure> {
+    match call.row.op {
+        Op::CopyBlob | Op::CopyBlobFromUrl => Ok(None),
+        _ => source_customer_key(&call.head),
+    }
 }
 
 /// Copy Blob looks at a source of its own account itself.

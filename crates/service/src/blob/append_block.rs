@@ -6,7 +6,6 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Judged, Writes};
 use lazuli_model::version::Feature;
 
-use super::write::check_customer_key;
 use super::{BlobAddress, Digests};
 use crate::fault::Answer;
 use crate::store::upload::upload;
@@ -46,7 +45,8 @@ impl AppendBlock {
         }
         // Before there was a CRC-64, the answer was the MD5.
         let with_md5 = digests.md5.is_some() || !context.version.has(Feature::Crc64);
-        let uploaded = upload(services, body, limit, with_md5).await?;
+        let sealing = services.sealing(context, &at.container, customer_key.as_ref()).await?;
+        let uploaded = upload(services, body, limit, with_md5, &sealing).await?;
         if uploaded.length == 0 {
             return Err(Failure::new(ErrorCode::InvalidInput).cause("a block without bytes").into());
         }
@@ -62,7 +62,7 @@ impl AppendBlock {
         let block = services
             .commit(context, |unit| async move {
                 let blob = unit.blob(at).await?.admit(op, given)?.committed()?;
-                check_customer_key(&blob, customer_key)?;
+                blob.check_encryption(customer_key)?;
                 intact.clone()?;
                 blob.append(new).await
             })

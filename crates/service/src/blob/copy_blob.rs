@@ -20,7 +20,7 @@ use crate::body::{Body, too_large};
 use crate::download::Download;
 use crate::fault::{Answer, Fault};
 use crate::store::record::existing::Existing;
-use crate::store::{CopyMark, CopyOf, NewContent, View};
+use crate::store::{CopyMark, CopyOf, NewContent, Sealing, View};
 use crate::upload::{Uploaded, upload};
 use crate::{Context, Services, fresh_uuid};
 
@@ -115,10 +115,13 @@ impl CopyBlob {
     /// `op` is one of the three.
     pub async fn execute(self, services: &Services, context: &Context, op: WritingOp) -> Answer<Copied> {
         services.view(context).await?.blob(&self.at).await?.judge(op, &self.preconditions)?;
+        let key = self.given.customer_key.as_ref();
+        let sealing = services.sealing(context, &self.at.container, key).await?;
         let copy = Copy {
             at: &self.at,
             preconditions: &self.preconditions,
             given: &self.given,
+            sealing,
             md5: self.md5,
             with_md5: self.tells_md5 || self.md5.is_some(),
             limit: self.limit,
@@ -141,6 +144,8 @@ struct Copy<'a> {
     at: &'a BlobAddress,
     preconditions: &'a Preconditions,
     given: &'a GivenProperties,
+    /// Of the bytes that are copied, where they cannot be shared.
+    sealing: Sealing,
     md5: Option<[u8; 16]>,
     with_md5: bool,
     limit: u64,
@@ -176,10 +181,15 @@ impl Copy<'_> {
             let view = services.view(context).await?;
             let source = view.copy_source(own, self.op).await?;
             self.check_source(&source, own, context)?;
-            let is_shared = source.has_content_to_share() && self.given.customer_key.is_none();
+            view.check_readable(&own.account, &source, own.customer_key.as_ref())?;
+            let is_shared = source.has_content_to_share()
+                && self.sealing.is_of(&source)
+                && (own.account == context.account || source.encryption_scope.is_none());
             if !is_shared {
                 let length = source.length();
-                let download = Download::open(services, active, &view, &source.content, 0..length).await?;
+                let key = own.customer_key.as_ref();
+                let download =
+                    Download::open(services, active, &view, &source.content, 0..length, key).await?;
                 let properties = self.properties((&source).into());
                 return self.copy_bytes(services, context, download.into_body(), length, properties).await;
             }
@@ -218,7 +228,7 @@ impl Copy<'_> {
         source: &BlobRecord,
     ) -> Answer<Hashes> {
         let mut download =
-            Download::open(services, active, view, &source.content, 0..source.length()).await?;
+            Download::open(services, active, view, &source.content, 0..source.length(), None).await?;
         if !self.with_md5 {
             return Ok(Hashes { crc64: Some(download.crc64().await?), md5: None });
         }
@@ -251,7 +261,7 @@ impl Copy<'_> {
         if self.form.may_be_pending && length > AT_ONCE {
             return self.begin(services, context, body, length, properties).await;
         }
-        let uploaded = upload(services, body, self.limit, self.with_md5).await?;
+        let uploaded = upload(services, body, self.limit, self.with_md5, &self.sealing).await?;
         check_md5(self.md5, uploaded.md5)?;
         check_length(&uploaded, length)?;
         let mut content = NewContent::of_blob(services, uploaded).await?;
@@ -285,7 +295,7 @@ impl Copy<'_> {
                 admitted.begin_copy(self.at, &self.of, length, properties).await
             })
             .await?;
-        copy_job::start(services.clone(), pending, body, length, turn);
+        copy_job::start(services.clone(), pending, body, length, self.sealing.clone(), turn);
         Ok(self.copied(stamped, CopyStatus::Pending, Hashes::default()))
     }
 

@@ -10,7 +10,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::copy_blob::check_length;
 use crate::fault::Answer;
-use crate::store::{NewContent, Pending};
+use crate::store::{NewContent, Pending, Sealing};
 use crate::upload::upload;
 use crate::{Body, Context, Services};
 
@@ -23,11 +23,18 @@ const LONGEST: Duration = Duration::from_secs(14 * 24 * 3600);
 const UNREADABLE: &str = "500 InternalError \"Copy failed when reading the source.\"";
 const TOO_LONG: &str = "500 OperationCancelled \"Copy did not end in two weeks.\"";
 
-pub(super) fn start(services: Services, job: Pending, body: Body, length: u64, turn: OwnedSemaphorePermit) {
+pub(super) fn start(
+    services: Services,
+    job: Pending,
+    body: Body,
+    length: u64,
+    sealing: Sealing,
+    turn: OwnedSemaphorePermit,
+) {
     tokio::spawn(async move {
         let _turn = turn;
         let context = Context::of_owner(job.account(), ApiVersion::NEWEST);
-        let why = match timeout(LONGEST, run(&services, &context, &job, body, length)).await {
+        let why = match timeout(LONGEST, run(&services, &context, &job, body, length, &sealing)).await {
             Ok(Ok(())) => return,
             Ok(Err(fault)) => {
                 tracing::warn!(copy = %job.id(), cause = ?fault.0.cause, code = ?fault.0.code, "a copy failed");
@@ -44,9 +51,16 @@ pub(super) fn start(services: Services, job: Pending, body: Body, length: u64, t
     });
 }
 
-async fn run(services: &Services, context: &Context, job: &Pending, body: Body, length: u64) -> Answer<()> {
+async fn run(
+    services: &Services,
+    context: &Context,
+    job: &Pending,
+    body: Body,
+    length: u64,
+    sealing: &Sealing,
+) -> Answer<()> {
     let copied = Arc::new(AtomicU64::new(0));
-    let uploading = upload(services, counted(body, Arc::clone(&copied)), length, false);
+    let uploading = upload(services, counted(body, Arc::clone(&copied)), length, false, sealing);
     tokio::pin!(uploading);
     let mut ticks = interval(PROGRESS);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,4 +1,4 @@
-//! Delete Container: one commit ends the generation; what it held is swept later.
+//! Delete Container: one commit ends the generation, or lays it aside; what it held is swept later.
 
 use lazuli_model::admission::Preconditions;
 use lazuli_model::operation::policy;

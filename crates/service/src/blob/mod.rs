@@ -27,6 +27,8 @@ mod put_block_from_url;
 mod put_block_list;
 mod put_page;
 mod put_page_blob;
+mod query_blob_contents;
+mod restore_container;
 mod set_blob_expiry;
 mod set_blob_immutability_policy;
 mod set_blob_legal_hold;
@@ -37,7 +39,11 @@ mod set_blob_tier;
 mod set_container_acl;
 mod set_container_metadata;
 mod snapshot_blob;
+mod state;
+mod undelete_blob;
 mod write;
+
+pub(crate) use write::check_customer_key;
 
 pub use abort_copy_blob::AbortCopyBlob;
 pub use access::container_access;
@@ -46,7 +52,7 @@ pub use append_block::{AppendBlock, Appended};
 pub use copy_blob::{Copied, CopiedTags, CopyBlob, GivenProperties};
 pub use copy_source::{CopySource, ForeignSource, OwnSource};
 pub use create_container::CreateContainer;
-pub use delete_blob::{DeleteBlob, DeleteSnapshots};
+pub use delete_blob::{DeleteBlob, DeleteSnapshots, Deleted};
 pub use delete_container::DeleteContainer;
 pub use find_blobs_by_tags::{FindBlobsByTags, FoundAt, TaggedBlob, TaggedBlobs};
 pub use get_blob::{Found, GetBlob, GetBlobProperties};
@@ -57,7 +63,7 @@ pub use get_page_ranges::{GetPageRanges, PageRange, PageRanges};
 pub use lease_blob::LeaseBlob;
 pub use lease_container::LeaseContainer;
 pub use list_blobs::{BlobList, BlobListItem, ListBlobs};
-pub use list_containers::{ContainerList, ListContainers};
+pub use list_containers::{ContainerList, ListContainers, ListedContainer};
 pub use put_append_blob::PutAppendBlob;
 pub use put_blob::{BlobProperties, PutBlockBlob, Stored};
 pub use put_block::{BlockStored, PutBlock};
@@ -65,6 +71,8 @@ pub use put_block_from_url::PutBlockFromUrl;
 pub use put_block_list::{BlockSource, PutBlockList};
 pub use put_page::{ClearPages, PageStored, PutPage};
 pub use put_page_blob::PutPageBlob;
+pub use query_blob_contents::QueryBlobContents;
+pub use restore_container::RestoreContainer;
 pub use set_blob_expiry::SetBlobExpiry;
 pub use set_blob_immutability_policy::{DeleteBlobImmutabilityPolicy, SetBlobImmutabilityPolicy};
 pub use set_blob_legal_hold::SetBlobLegalHold;
@@ -75,6 +83,8 @@ pub use set_blob_tier::{SetBlobTier, TierSet};
 pub use set_container_acl::SetContainerAcl;
 pub use set_container_metadata::SetContainerMetadata;
 pub use snapshot_blob::{SnapshotBlob, Snapshotted};
+pub use state::BlobState;
+pub use undelete_blob::UndeleteBlob;
 pub use write::Digests;
 
 pub use crate::store::BlobRecord;
@@ -95,4 +105,12 @@ pub struct BlobAddress {
 pub struct Stamped {
     pub etag: ETag,
     pub last_modified: Timestamp,
+    /// The version that a write has made.
+    pub version: Option<Timestamp>,
+}
+
+impl Stamped {
+    pub fn new(etag: ETag, last_modified: Timestamp) -> Self {
+        Self { etag, last_modified, version: None }
+    }
 }

@@ -8,7 +8,7 @@ use lazuli_model::range::ByteRange;
 
 use super::copy_source::{CopySource, OwnSource};
 use super::put_block::{BlockStored, PutBlock};
-use super::write::{check_customer_key, refuse_archived};
+use super::write::refuse_archived;
 use super::{BlobAddress, Digests};
 use crate::download::Download;
 use crate::fault::Answer;
@@ -56,7 +56,7 @@ pub(super) async fn source_bytes(
     let view = services.view(context).await?;
     let source = view.copy_source(own, op).await?;
     refuse_archived(&source)?;
-    check_customer_key(&source, own.customer_key.as_ref())?;
+    view.check_readable(&own.account, &source, own.customer_key.as_ref())?;
     let length = source.length();
     let range = match range {
         None => 0..length,
@@ -67,5 +67,6 @@ pub(super) async fn source_bytes(
                 .with_message(failure.code.message())
         })?,
     };
-    Ok(Download::open(services, active, &view, &source.content, range).await?.into_body())
+    let key = own.customer_key.as_ref();
+    Ok(Download::open(services, active, &view, &source.content, range, key).await?.into_body())
 }

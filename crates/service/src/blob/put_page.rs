@@ -8,11 +8,10 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::policy;
 use lazuli_model::version::Feature;
 
-use super::write::check_customer_key;
 use super::{BlobAddress, Digests, Stamped};
 use crate::fault::Answer;
 use crate::store::BlobRecord;
-use crate::upload::upload;
+use crate::upload::upload_pages;
 use crate::{Body, Context, Services};
 
 /// The most that one request writes.
@@ -43,7 +42,8 @@ impl PutPage {
         view.blob(&at).await?.judge(policy::PutPage, &given)?;
         drop(view);
         let with_md5 = digests.md5.is_some() || !context.version.has(Feature::Crc64);
-        let uploaded = upload(services, body, WRITE_LIMIT, with_md5).await?;
+        let sealing = services.sealing(context, &at.container, customer_key.as_ref()).await?;
+        let uploaded = upload_pages(services, body, WRITE_LIMIT, with_md5, &sealing).await?;
         digests.verify(&uploaded)?;
         if uploaded.length != range.end - range.start {
             return Err(Failure::invalid_header("Content-Length", &uploaded.length.to_string()).into());
@@ -52,7 +52,7 @@ impl PutPage {
         let blob = services
             .commit(context, |unit| async move {
                 let blob = unit.blob(at).await?.admit(policy::PutPage, given)?.committed()?;
-                check_customer_key(&blob, customer_key)?;
+                blob.check_encryption(customer_key)?;
                 check_range(&blob, range)?;
                 blob.write_pages(range.clone(), new).await
             })
@@ -83,7 +83,7 @@ impl ClearPages {
             .commit(context, |unit| async move {
                 let found = unit.blob(&input.at).await?;
                 let blob = found.admit(policy::ClearPages, &input.preconditions)?.committed()?;
-                check_customer_key(&blob, input.customer_key.as_ref())?;
+                blob.check_encryption(input.customer_key.as_ref())?;
                 check_range(&blob, &input.range)?;
                 blob.clear_pages(input.range.clone()).await
             })

@@ -1,19 +1,18 @@
-//! Set Blob Immutability Policy and Delete Blob Immutability Policy: until when a blob, or a snapshot, may be neither changed
+//! Set Blob Immutability Policy and Delete Blob Immutability Policy: until when a blob, a snapshot or a version, may be neither changed
 //! nor deleted. The ETag stays, as the policy says.
 
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::ImmutabilityPolicy;
 use lazuli_model::operation::policy;
-use lazuli_model::time::Timestamp;
 
-use super::BlobAddress;
+use super::{BlobAddress, BlobState};
 use crate::fault::Answer;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct SetBlobImmutabilityPolicy {
     pub at: BlobAddress,
-    pub snapshot: Option<Timestamp>,
+    pub state: BlobState,
     pub preconditions: Preconditions,
     pub policy: ImmutabilityPolicy,
 }
@@ -23,7 +22,7 @@ impl SetBlobImmutabilityPolicy {
         let input = &self;
         services
             .commit(context, |unit| async move {
-                let found = unit.committed_blob(&input.at, input.snapshot).await?;
+                let found = unit.committed_blob(&input.at, input.state).await?;
                 let admitted = found.admit(policy::SetBlobImmutabilityPolicy, &input.preconditions)?;
                 let mut blob = admitted.present()?;
                 if let Some(now) = blob.extras().immutability {
@@ -40,7 +39,7 @@ impl SetBlobImmutabilityPolicy {
 #[derive(Clone, Debug)]
 pub struct DeleteBlobImmutabilityPolicy {
     pub at: BlobAddress,
-    pub snapshot: Option<Timestamp>,
+    pub state: BlobState,
     pub preconditions: Preconditions,
 }
 
@@ -50,7 +49,7 @@ impl DeleteBlobImmutabilityPolicy {
         let input = &self;
         services
             .commit(context, |unit| async move {
-                let found = unit.committed_blob(&input.at, input.snapshot).await?;
+                let found = unit.committed_blob(&input.at, input.state).await?;
                 let admitted = found.admit(policy::DeleteBlobImmutabilityPolicy, &input.preconditions)?;
                 let mut blob = admitted.present()?;
                 if let Some(now) = blob.extras().immutability {

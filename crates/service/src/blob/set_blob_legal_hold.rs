@@ -1,18 +1,17 @@
-//! Set Blob Legal Hold: a blob, or a snapshot, may be neither changed nor deleted until the hold is lifted. The ETag stays,
+//! Set Blob Legal Hold: a blob, a snapshot or a version, may be neither changed nor deleted until the hold is lifted. The ETag stays,
 //! as the policy says.
 
 use lazuli_model::admission::Preconditions;
 use lazuli_model::operation::policy;
-use lazuli_model::time::Timestamp;
 
-use super::BlobAddress;
+use super::{BlobAddress, BlobState};
 use crate::fault::Answer;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct SetBlobLegalHold {
     pub at: BlobAddress,
-    pub snapshot: Option<Timestamp>,
+    pub state: BlobState,
     pub preconditions: Preconditions,
     pub hold: bool,
 }
@@ -22,7 +21,7 @@ impl SetBlobLegalHold {
         let input = &self;
         services
             .commit(context, |unit| async move {
-                let found = unit.committed_blob(&input.at, input.snapshot).await?;
+                let found = unit.committed_blob(&input.at, input.state).await?;
                 let mut blob = found.admit(policy::SetBlobLegalHold, &input.preconditions)?.present()?;
                 if blob.extras().legal_hold != input.hold {
                     blob.extras_mut().legal_hold = input.hold;

@@ -4,6 +4,7 @@
 use lazuli_model::admission::{
     self, Circumstances, Kind, Lease, LeaseAction, LeaseChange, LeaseId, Preconditions, Subject as _, admit,
 };
+use lazuli_model::encryption::{ContainerEncryption, Encryption};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
 use lazuli_model::operation::{Mode, Policy};
@@ -16,7 +17,8 @@ use super::found::{Admitted, Found, Present, Resource};
 use super::indexed::Indexed;
 use super::new_content::NewContent;
 use super::unit::{Changes as _, Unit};
-use crate::blob::{BlobAddress, BlobProperties, Stamped};
+use super::version::{Left, retire};
+use crate::blob::{BlobAddress, BlobProperties, BlobState, Stamped};
 use crate::fault::Answer;
 use crate::store::key::{self, Generation};
 use crate::store::record::Record;
@@ -25,31 +27,47 @@ use crate::store::record::content::{Content, Shape};
 use crate::store::record::existing::Existing;
 use lazuli_model::blob::{BlobType, ExplicitTier};
 
-/// Where a blob or one of its snapshots stands.
+/// Where a blob, or one of its snapshots or versions, stands.
 pub struct BlobPlace {
     pub(super) generation: Generation,
     pub(super) name: String,
-    pub(super) snapshot: Option<Timestamp>,
+    pub(super) state: BlobState,
     /// What the indexes say of it.
     pub(super) indexed: Indexed,
     /// A blob whose time is over, and that the sweeper has not deleted yet. It is gone for every request; what replaces
     /// it gives its content back.
     pub(super) expired: Option<Box<BlobRecord>>,
+    /// What the container says of its blobs.
+    pub(super) encryption: ContainerEncryption,
 }
 
 impl BlobPlace {
     pub(super) fn key(&self) -> lazuli_engine::Key {
-        match self.snapshot {
-            Some(snapshot) => key::snapshot(self.generation, &self.name, snapshot.0),
-            None => key::blob(self.generation, &self.name),
+        match self.state {
+            BlobState::Snapshot(snapshot) => key::snapshot(self.generation, &self.name, snapshot.0),
+            BlobState::Version(version) => key::version(self.generation, &self.name, version.0),
+            BlobState::Base => key::blob(self.generation, &self.name),
         }
     }
 
-    pub(super) fn new(generation: Generation, name: String, snapshot: Option<Timestamp>) -> Self {
-        Self { generation, name, snapshot, indexed: Indexed::default(), expired: None }
+    /// The base of the name.
+    pub(super) fn base(generation: Generation, name: String) -> Self {
+        Self {
+            generation,
+            name,
+            state: BlobState::Base,
+            indexed: Indexed::default(),
+            expired: None,
+            encryption: ContainerEncryption::default(),
+        }
     }
 
-    /// The one place where a blob, or a snapshot of one, is written: what the indexes say of it changes with it.
+    /// A snapshot or version of the name that is about to be made: no index says anything of it yet.
+    pub(super) fn beside(&self, state: BlobState) -> Self {
+        Self { state, ..Self::base(self.generation, self.name.clone()) }
+    }
+
+    /// The one place where a blob, a snapshot or a version is written: what the indexes say of it changes with it.
     pub(super) fn write(&self, unit: &mut Unit, record: &BlobRecord) {
         self.reindex(unit, &Indexed::of(record));
         unit.put(self.key(), record.encode());
@@ -103,7 +121,7 @@ impl Resource for Existing {
 impl<M: Mode> Unit<M> {
     /// What the name stands for: a committed blob, else one of uncommitted blocks only.
     pub async fn blob(&self, at: &BlobAddress) -> Answer<Found<Existing, M>> {
-        let mut place = self.place_of(at, None).await?;
+        let mut place = self.place_of(at, BlobState::Base).await?;
         let record = match self.find_at(&mut place).await? {
             Some(blob) => Some(Existing::Blob(Box::new(blob))),
             None => self.find_staged(&place).await?.map(Existing::Staged),
@@ -111,32 +129,28 @@ impl<M: Mode> Unit<M> {
         Ok(Found::new(self.clone(), place, record))
     }
 
-    /// A committed blob, or its snapshot of this moment.
+    /// A committed blob, or its snapshot or version of this moment. The current version is the base.
     pub async fn committed_blob(
         &self,
         at: &BlobAddress,
-        snapshot: Option<Timestamp>,
+        state: impl Into<BlobState>,
     ) -> Answer<Found<BlobRecord, M>> {
-        let mut place = self.place_of(at, snapshot).await?;
-        let record = self.find_at(&mut place).await?;
+        let mut place = self.place_of(at, state.into()).await?;
+        let record = self.resolve(&mut place).await?;
         Ok(Found::new(self.clone(), place, record))
     }
 
-    pub(super) async fn place_of(&self, at: &BlobAddress, snapshot: Option<Timestamp>) -> Answer<BlobPlace> {
-        let generation = self.container_of(&at.container).await?.generation;
-        Ok(BlobPlace::new(generation, at.blob.clone(), snapshot))
+    pub(super) async fn place_of(&self, at: &BlobAddress, state: BlobState) -> Answer<BlobPlace> {
+        let container = self.container_of(&at.container).await?;
+        let (generation, encryption) = (container.generation, container.encryption());
+        Ok(BlobPlace { state, encryption, ..BlobPlace::base(generation, at.blob.clone()) })
     }
+}
 
-    /// Also where its time is over.
-    pub(super) async fn find_standing(&self, place: &BlobPlace) -> Answer<Option<BlobRecord>> {
-        if let Some(snapshot) = place.snapshot
-            && (self.dead_snapshots(place).await?.is_some_and(|dead| snapshot.0 <= dead.up_to)
-                || self.is_base_expired(place).await?)
-        {
-            return Ok(None);
-        }
-        let found = decode_blob(self.reader().get(place.key()).await?)?;
-        Ok(found.map(|blob| blob.at(self.now())))
+impl<M: Mode> Found<BlobRecord, M> {
+    /// What was found is the base, whatever it was asked for as.
+    pub fn is_base(&self) -> bool {
+        self.place().state == BlobState::Base
     }
 }
 
@@ -193,6 +207,7 @@ impl Admitted<Existing> {
     ) -> Answer<(Stamped, Unit)> {
         let empty = Content::empty();
         let Self { mut unit, mut place, admitted, .. } = self;
+        let encryption = unit.encryption_at(&place, properties.customer_key.as_ref().map(|key| key.hash))?;
         let existing = admitted.into_record();
         let staged = match &existing {
             Some(Existing::Staged(staged)) => Some(staged.clone()),
@@ -203,13 +218,17 @@ impl Admitted<Existing> {
             Some(Existing::Blob(old)) => Some(&**old),
             _ => None,
         };
+        let (left, buried) = match old {
+            Some(old) => (unit.leave_replaced(&place, old).await?, None),
+            None => (Left::Nothing, unit.bury_deleted(&place).await?),
+        };
         let mut first_sequence_number = 0;
         let content = match bytes {
             Bytes::Pages { length, sequence_number } => {
                 if let Some(staged) = &staged {
                     unit.give_up_stage(&place, staged);
                 }
-                retire(&mut unit, old, None).await?;
+                retire(&mut unit, old, left, None).await?;
                 first_sequence_number = sequence_number;
                 &Content { id: key::ContentId::fresh(unit.now()), length, shape: Shape::Sparse }
             }
@@ -217,8 +236,9 @@ impl Admitted<Existing> {
                 if let Some(staged) = &staged {
                     unit.give_up_stage(&place, staged);
                 }
+                unit.check_sealed(&place, new.encryption())?;
                 new.publish(&mut unit).await?;
-                retire(&mut unit, old, None).await?;
+                retire(&mut unit, old, left, None).await?;
                 &new.content
             }
             Bytes::Listed(list) => {
@@ -226,18 +246,19 @@ impl Admitted<Existing> {
                     unit.delete(place.staged_key());
                 }
                 list.publish(&mut unit).await?;
-                retire(&mut unit, old, list.taking_over()).await?;
+                retire(&mut unit, old, left, list.taking_over()).await?;
                 list.content()
             }
             Bytes::Shared(content) => {
                 if let Some(staged) = &staged {
                     unit.give_up_stage(&place, staged);
                 }
+                let is_same = old.is_some_and(|old| old.content.id == content.id);
                 // A blob that gets the content that it has goes on holding it.
-                if !is_held && old.is_none_or(|old| old.content.id != content.id) {
+                if !is_held && (!is_same || left != Left::Nothing) {
                     let reader = unit.reader().clone();
                     content::share(&reader, &mut unit, content).await?;
-                    retire(&mut unit, old, None).await?;
+                    retire(&mut unit, old, left, None).await?;
                 }
                 content
             }
@@ -245,7 +266,7 @@ impl Admitted<Existing> {
                 if let Some(staged) = &staged {
                     unit.give_up_stage(&place, staged);
                 }
-                retire(&mut unit, old, None).await?;
+                retire(&mut unit, old, left, None).await?;
                 &empty
             }
         };
@@ -254,10 +275,17 @@ impl Admitted<Existing> {
             BlobType::Append => append::growing(&mut unit, content),
             _ => content.clone(),
         };
-        let mut record = record_over(old, lease, kind, content, properties, unit.now());
+        let mut record = record_over(old, lease, kind, content, properties, &encryption, unit.now());
         record.sequence_number = first_sequence_number;
         change(&mut record);
-        let stamped = record.stamped();
+        // Behind what this commit leaves beside it.
+        let beside = match left {
+            Left::Version(left) => Some(left),
+            Left::Nothing | Left::DeletedSnapshot => buried,
+        };
+        let from = record.etag.0.max(beside.map_or(0, |beside| beside.0 + 1));
+        record.set_version(unit.next_version(&place, from).await?);
+        let stamped = record.stamped_with_version();
         place.write(&mut unit, &record);
         Ok((stamped, unit))
     }
@@ -267,7 +295,7 @@ impl Admitted<Existing> {
         let change = self.admitted.act(action, fresh)?;
         let Present { mut unit, place, policy, record } = self.present()?;
         let target = record.target();
-        let stamped = Stamped { etag: target.etag, last_modified: target.last_modified };
+        let stamped = Stamped::new(target.etag, target.last_modified);
         match record {
             Existing::Blob(record) => {
                 let mut blob = Present { unit, place, policy, record: *record };
@@ -301,20 +329,6 @@ impl Present<BlobRecord> {
     }
 }
 
-/// The one place where a blob loses its content: it is dropped, or handed on to the list that takes its blocks over.
-pub(super) async fn retire(
-    unit: &mut Unit,
-    old: Option<&BlobRecord>,
-    by: Option<key::ContentId>,
-) -> Answer<()> {
-    let Some(old) = old else { return Ok(()) };
-    let reader = unit.reader().clone();
-    match by {
-        Some(list) => content::become_parent(&reader, unit, &old.content, list).await,
-        None => content::drop_holder(&reader, unit, &old.content).await,
-    }
-}
-
 /// The record of a new content over the old one. Its ETag is later than every one before.
 fn record_over(
     old: Option<&BlobRecord>,
@@ -322,6 +336,7 @@ fn record_over(
     kind: BlobType,
     content: Content,
     properties: &BlobProperties,
+    encryption: &Encryption,
     now: Timestamp,
 ) -> BlobRecord {
     let etag = ETag(old.map_or(now.0, |old| now.0.max(old.etag.0 + 1)));
@@ -340,8 +355,8 @@ fn record_over(
             Some(tier) => Some(ExplicitTier { tier, changed }),
             None => old.and_then(|old| old.tier),
         },
-        customer_key: properties.customer_key.clone(),
-        encryption_scope: None,
+        customer_key: encryption.customer_key(),
+        encryption_scope: encryption.scope().map(str::to_owned),
         snapshots: old.map_or(0, |old| old.snapshots),
         sequence_number: 0,
         sealed: false,

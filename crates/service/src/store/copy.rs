@@ -70,9 +70,8 @@ impl<M: Mode> Unit<M> {
         };
         let container = self.find_container_in(&from.account, &from.at.container).await?;
         let generation = container.ok_or_else(|| absent(ErrorCode::ContainerNotFound))?.generation;
-        let (name, snapshot) = (from.at.blob.clone(), from.snapshot);
-        let place = BlobPlace::new(generation, name, snapshot);
-        let blob = self.find_blob(&place).await?.ok_or_else(|| absent(ErrorCode::BlobNotFound))?;
+        let mut place = BlobPlace { state: from.state, ..BlobPlace::base(generation, from.at.blob.clone()) };
+        let blob = self.resolve(&mut place).await?.ok_or_else(|| absent(ErrorCode::BlobNotFound))?;
         admit_source(policy, &from.preconditions, &blob.target(), self.now())?;
         Ok(blob)
     }
@@ -87,6 +86,7 @@ impl Admitted<Existing> {
         properties: &BlobProperties,
         mark: &CopyMark,
     ) -> Answer<Stamped> {
+        self.unit.check_sealed(&self.place, &source.encryption())?;
         let mut content = source.content.clone();
         if let Shape::Manifest { named, .. } = &mut content.shape {
             *named &= keeps_blocks;

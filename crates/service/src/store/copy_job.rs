@@ -97,6 +97,7 @@ impl Unit {
             self.delete(key::copy_job(job.id));
             return Ok(false);
         };
+        record.encryption().admits(new.encryption())?;
         new.publish(self).await?;
         record.content = new.content.clone();
         self.end(job, place, record, |copy| {
@@ -147,7 +148,7 @@ impl Unit {
             return Ok(None);
         }
         let (generation, name) = (job.generation, job.blob.clone());
-        let mut place = BlobPlace::new(generation, name, None);
+        let mut place = BlobPlace::base(generation, name);
         let record = self.find_at(&mut place).await?;
         let is_own = |record: &BlobRecord| record.pending_copy().is_some_and(|copy| copy.id == job.id);
         Ok(record.filter(is_own).map(|record| (place, record)))

@@ -1,44 +1,19 @@
 //! Blobs and uncommitted blocks whose time is over. They are gone for every request from that moment on; the sweeper, or what
 //! takes their place, gives back what they held.
 
-use lazuli_engine::Scan;
 use lazuli_model::operation::Mode;
 use lazuli_model::time::Timestamp;
 
-use super::blob::{BlobPlace, Bytes, decode_blob};
+use super::blob::{BlobPlace, Bytes};
 use super::content;
-use super::indexed::Indexed;
 use super::unit::{Changes as _, Unit};
 use crate::fault::Answer;
 use crate::store::key::{self, Generation};
 use crate::store::record::Record;
 use crate::store::record::blob::BlobRecord;
 use crate::store::record::block::StagedRecord;
-use crate::store::record::dead_snapshots::DeadSnapshots;
 
 impl<M: Mode> Unit<M> {
-    pub(super) async fn find_blob(&self, place: &BlobPlace) -> Answer<Option<BlobRecord>> {
-        let found = self.find_standing(place).await?;
-        Ok(found.filter(|blob| place.snapshot.is_some() || !blob.is_expired(self.now())))
-    }
-
-    /// The same; the place then knows what stands there.
-    pub(super) async fn find_at(&self, place: &mut BlobPlace) -> Answer<Option<BlobRecord>> {
-        let Some(found) = self.find_standing(place).await? else { return Ok(None) };
-        place.indexed = Indexed::of(&found);
-        if place.snapshot.is_none() && found.is_expired(self.now()) {
-            place.expired = Some(Box::new(found));
-            return Ok(None);
-        }
-        Ok(Some(found))
-    }
-
-    /// Snapshots are gone with their base. Not a check of the commit: whatever ends the base also ends the snapshot.
-    pub(super) async fn is_base_expired(&self, place: &BlobPlace) -> Answer<bool> {
-        let base = self.reader().get_untracked(key::blob(place.generation, &place.name)).await?;
-        Ok(decode_blob(base)?.is_some_and(|base| base.is_expired(self.now())))
-    }
-
     pub(super) async fn find_staged(&self, place: &BlobPlace) -> Answer<Option<StagedRecord>> {
         let found = self.find_standing_stage(place).await?;
         Ok(found.filter(|staged| !staged.is_expired(self.now())))
@@ -84,19 +59,16 @@ impl Unit {
         if base.snapshots == 0 {
             return Ok(());
         }
-        let range = key::snapshots_of(place.generation, &place.name);
-        let scan = Scan { limit: 1, reverse: true, keys_only: true, ..Scan::of(range) };
-        let last = self.reader().scan(scan).await?;
-        if let Some(up_to) = last.items.first().and_then(|(key, _)| key::snapshot_ticks(key)) {
-            let dead = key::dead_snapshots(place.generation, &place.name);
-            self.put(dead, DeadSnapshots { up_to }.encode());
-        }
+        let read = self.deleted_snapshots(place).await?;
+        let mut deleted = read.clone();
+        deleted.kill(self.last_snapshot(place).await?);
+        deleted.write(self, place.generation, &place.name, &read);
         Ok(())
     }
 
     /// Deletes a blob whose time was to come at this moment, if it still stands there and has come to its end.
-    pub(super) async fn bury(&mut self, due: Timestamp, generation: Generation, name: &str) -> Answer<()> {
-        let mut place = BlobPlace::new(generation, name.to_owned(), None);
+    pub(super) async fn bury(&mut self, end: Timestamp, generation: Generation, name: &str) -> Answer<()> {
+        let mut place = BlobPlace::base(generation, name.to_owned());
         let found = self.find_at(&mut place).await?;
         match place.expired.take() {
             Some(expired) => {
@@ -105,9 +77,9 @@ impl Unit {
                 content::drop_holder(&reader, self, &expired.content).await?;
                 place.erase(self);
             }
-            // It is due at another time, or gone with its container.
-            None if found.is_none_or(|blob| blob.ends() != Some(due)) => {
-                self.delete(key::due(due, generation, name));
+            // It ends at another time, or gone with its container.
+            None if found.is_none_or(|blob| blob.ends() != Some(end)) => {
+                self.delete(key::expiring(end, generation, name));
             }
             None => {}
         }
@@ -116,7 +88,7 @@ impl Unit {
 
     /// Gives up blocks that are still there after their time.
     pub(super) async fn bury_stage(&mut self, generation: Generation, name: &str) -> Answer<()> {
-        let place = BlobPlace::new(generation, name.to_owned(), None);
+        let place = BlobPlace::base(generation, name.to_owned());
         self.give_up_expired_stage(&place).await
     }
 }

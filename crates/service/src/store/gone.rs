@@ -1,4 +1,5 @@
-//! What a listing passes over although its keys still stand: blobs and uncommitted blocks whose time is over.
+//! What a listing passes over although its keys still stand: blobs and uncommitted blocks whose time is over, and soft-deleted
+//! blobs that can no longer be brought back.
 
 use lazuli_engine::{KeyRange, Reader, Scan};
 use lazuli_model::time::Timestamp;
@@ -20,11 +21,15 @@ pub struct Gone {
     blobs: bool,
 }
 
-/// Which of the two kinds of keys.
+/// Which kind of keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Listed {
     Blobs,
     Stages,
+    /// Soft-deleted bases.
+    Deleted,
+    /// They do not expire.
+    Versions,
 }
 
 impl Gone {
@@ -32,15 +37,29 @@ impl Gone {
         Ok(Self { now: view.now(), blobs: view.is_any_expired().await? })
     }
 
+    /// The moment at which it is judged.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
     /// Whether it is worth asking.
     fn may_have(&self, listed: Listed) -> bool {
-        listed == Listed::Stages || self.blobs
+        match listed {
+            Listed::Blobs => self.blobs,
+            Listed::Stages | Listed::Deleted => true,
+            Listed::Versions => false,
+        }
     }
 
     pub fn has(&self, listed: Listed, value: &[u8]) -> Answer<bool> {
         Ok(match listed {
             Listed::Blobs => self.blobs && BlobRecord::decode(value)?.is_expired(self.now),
             Listed::Stages => StagedRecord::decode(value)?.is_expired(self.now),
+            Listed::Deleted => {
+                let deletion = BlobRecord::decode(value)?.extras().deletion;
+                deletion.is_none_or(|deletion| deletion.until <= self.now)
+            }
+            Listed::Versions => false,
         })
     }
 

@@ -7,6 +7,7 @@ use lazuli_model::time::Timestamp;
 use super::blob::BlobPlace;
 use super::found::Present;
 use super::unit::Unit;
+use crate::blob::BlobState;
 use crate::fault::Answer;
 use crate::store::key;
 use crate::store::record::Record;
@@ -17,8 +18,8 @@ impl Present<BlobRecord> {
     /// Writes what was changed of its hold. The base of a snapshot is written too, as it is: who deletes a base with its
     /// snapshots has read it, and asks again.
     pub async fn put_hold(mut self) -> Answer<BlobRecord> {
-        if self.place.snapshot.is_some() {
-            let mut base = BlobPlace::new(self.place.generation, self.place.name.clone(), None);
+        if let BlobState::Snapshot(_) = self.place.state {
+            let mut base = BlobPlace::base(self.place.generation, self.place.name.clone());
             if let Some(record) = self.unit.find_at(&mut base).await? {
                 base.write(&mut self.unit, &record);
             }

@@ -1,7 +1,7 @@
 //! What is said of a blob beside its record: its tags, when it expires, until when it is held. Written in the commit of the
 //! record.
 
-use lazuli_engine::{Scan, Value};
+use lazuli_engine::{Key, Scan, Value};
 use lazuli_model::operation::Mode;
 use lazuli_model::tags::Tags;
 use lazuli_model::time::Timestamp;
@@ -10,7 +10,8 @@ use super::blob::BlobPlace;
 use super::key::{self, Generation};
 use super::record::blob::BlobRecord;
 use super::tag_index::reindex;
-use super::unit::{Changes as _, Unit};
+use super::unit::{Changes, Unit};
+use crate::blob::BlobState;
 use crate::fault::Answer;
 
 /// What the indexes say of a place.
@@ -28,14 +29,14 @@ impl Indexed {
 }
 
 impl BlobPlace {
-    /// Brings the indexes from what they say to what is so from this commit on. Of a snapshot they know until when it is
+    /// Brings the indexes from what they say to what is so from this commit on. Of a snapshot or version they know until when it is
     /// held, and nothing else.
     pub(super) fn reindex(&self, unit: &mut Unit, now: &Indexed) {
         let was = &self.indexed;
-        if self.snapshot.is_none() {
+        if self.state == BlobState::Base {
             reindex(unit, self.generation, &self.name, &was.tags, &now.tags);
             if was.expires != now.expires {
-                let key = |moment| key::due(moment, self.generation, &self.name);
+                let key = |moment| key::expiring(moment, self.generation, &self.name);
                 was.expires.map(key).into_iter().for_each(|key| unit.delete(key));
                 now.expires.map(key).into_iter().for_each(|key| unit.put(key, Value::new()));
             }
@@ -45,6 +46,13 @@ impl BlobPlace {
             was.held.map(key).into_iter().for_each(|key| unit.delete(key));
             now.held.map(key).into_iter().for_each(|key| unit.put(key, Value::new()));
         }
+    }
+}
+
+/// For records that are deleted by their keys: what was held once is not said to be any more.
+pub(super) fn forget_hold(changes: &mut impl Changes, record_key: &Key, record: &BlobRecord) {
+    if let (Some(until), Some(generation)) = (record.hold().ends(), key::generation_of(record_key)) {
+        changes.delete(key::held(generation, until, record_key));
     }
 }
 
@@ -61,7 +69,7 @@ impl<M: Mode> Unit<M> {
     /// Whether there is a blob, in any container, whose time has come and which the sweeper has not deleted yet. There is
     /// hardly ever one.
     pub(super) async fn is_any_expired(&self) -> Answer<bool> {
-        let scan = Scan { limit: 1, keys_only: true, ..Scan::of(key::due_until(self.now())) };
+        let scan = Scan { limit: 1, keys_only: true, ..Scan::of(key::all_expired(self.now())) };
         Ok(!self.reader().scan(scan).await?.items.is_empty())
     }
 }

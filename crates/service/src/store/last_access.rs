@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lazuli_model::time::Timestamp;
 
 use super::unit::Unit;
-use crate::blob::BlobAddress;
+use crate::blob::{BlobAddress, BlobState};
 use crate::fault::Answer;
 use crate::store::record::blob::BlobRecord;
 use crate::{Context, Services};
@@ -17,13 +17,13 @@ const NOTED_SECONDS: i64 = 24 * 60 * 60;
 pub(super) const NOTES: usize = 32;
 
 impl Services {
-    /// Notes that a blob, or its snapshot of this moment, was read, if the account remembers reads and the last one that
+    /// Notes that a blob, or its snapshot or version of this moment, was read, if the account remembers reads and the last one that
     /// was noted is a day ago.
     pub(crate) fn note_access(
         &self,
         context: &Context,
         at: &BlobAddress,
-        snapshot: Option<Timestamp>,
+        state: BlobState,
         found: &BlobRecord,
         now: Timestamp,
     ) {
@@ -35,7 +35,7 @@ impl Services {
         tokio::spawn(async move {
             let _turn = turn;
             let at = &at;
-            let noted = services.commit(&context, |unit| async move { unit.note_access(at, snapshot).await });
+            let noted = services.commit(&context, |unit| async move { unit.note_access(at, state).await });
             if let Err(fault) = noted.await {
                 tracing::debug!(code = ?fault.0.code, cause = ?fault.0.cause, "a read is not noted");
             }
@@ -49,9 +49,9 @@ fn is_to_be_noted(blob: &BlobRecord, now: Timestamp) -> bool {
 
 impl Unit {
     /// Of several readers that saw the same old time, the first one's note stands.
-    async fn note_access(&self, at: &BlobAddress, snapshot: Option<Timestamp>) -> Answer<()> {
-        let mut place = self.place_of(at, snapshot).await?;
-        if let Some(mut record) = self.find_at(&mut place).await?
+    async fn note_access(&self, at: &BlobAddress, state: BlobState) -> Answer<()> {
+        let mut place = self.place_of(at, state).await?;
+        if let Some(mut record) = self.resolve(&mut place).await?
             && is_to_be_noted(&record, self.now())
         {
             record.extras_mut().last_accessed = Some(self.now());

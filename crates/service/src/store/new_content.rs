@@ -1,5 +1,6 @@
 //! Bytes that are on stable storage and that no record points to yet.
 
+use lazuli_model::encryption::Encryption;
 use lazuli_model::time::Timestamp;
 
 use super::unit::{Changes as _, Unit};
@@ -44,6 +45,11 @@ impl NewContent {
             None => uploaded.content(id),
         };
         Ok(Self { content, uploaded, manifest })
+    }
+
+    /// What the bytes are encrypted with.
+    pub fn encryption(&self) -> &Encryption {
+        &self.uploaded.encryption
     }
 
     pub fn uploaded(&self) -> &Uploaded {

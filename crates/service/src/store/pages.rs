@@ -27,10 +27,10 @@ impl New<'_> {
                 Some((_, bytes)) => vec![Interval { start, end, data: Data::Inline(bytes) }],
                 None => {
                     let mut at = start;
-                    let interval = |(id, len): (u128, u32)| {
+                    let interval = |(id, len, seal)| {
                         let start = at;
                         at += u64::from(len);
-                        Interval { start, end: at, data: Data::Chunk { id, len, from: 0 } }
+                        Interval { start, end: at, data: Data::Chunk { id, len, from: 0, seal } }
                     };
                     uploaded.chunk_lengths().map(interval).collect()
                 }
@@ -45,6 +45,7 @@ impl Present<BlobRecord> {
         if uploaded.length != range.end - range.start {
             return Err(ErrorCode::InvalidPageRange.into());
         }
+        self.encryption().admits(&uploaded.encryption)?;
         self.overwrite(range, New::Bytes(uploaded)).await?;
         self.unit.publish(uploaded.chunks());
         Ok(self.put())

@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 
 use super::members::{self, Members};
 use super::queue::QueueCaches;
+use super::sealing::ScopeKeys;
 use super::stage_counts::StageCounts;
 use super::{last_access, readers, upkeep, workers};
 use crate::{DOCUMENT_MEMORY, ServiceOptions, budget, outgoing, turns};
@@ -45,6 +46,7 @@ struct Inner {
     access_notes: Arc<Semaphore>,
     upkeep: upkeep::Counters,
     queue_caches: QueueCaches,
+    scope_keys: ScopeKeys,
 }
 
 impl Services {
@@ -69,6 +71,7 @@ impl Services {
             access_notes: Arc::new(Semaphore::new(last_access::NOTES)),
             upkeep: upkeep::Counters::default(),
             queue_caches: QueueCaches::default(),
+            scope_keys: ScopeKeys::default(),
         };
         Self { inner: Arc::new(inner), engine }
     }
@@ -114,6 +117,10 @@ impl Services {
 
     pub(crate) fn queue_caches(&self) -> &QueueCaches {
         &self.inner.queue_caches
+    }
+
+    pub(super) fn scope_keys(&self) -> &ScopeKeys {
+        &self.inner.scope_keys
     }
 
     /// What the sweeper has met.

@@ -1,6 +1,5 @@
 //! Uncommitted blocks of a name: staged, and given up.
 
-use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::ErrorCode;
 
 use super::blob::BlobPlace;
@@ -41,9 +40,9 @@ impl Admitted<Existing> {
         services: &Services,
         block_id: &[u8],
         new: &NewContent,
-        customer_key: Option<&CustomerKey>,
     ) -> Answer<Option<Stage>> {
         let Self { mut unit, place, admitted, .. } = self;
+        unit.check_sealed(&place, new.encryption())?;
         let staged = match admitted.record() {
             Some(Existing::Staged(staged)) => Some(staged.clone()),
             _ => unit.find_staged(&place).await?,
@@ -53,6 +52,7 @@ impl Admitted<Existing> {
                 return Err(ErrorCode::InvalidBlobOrBlock.into());
             }
             Some(mut staged) => {
+                staged.encryption().admits(new.encryption())?;
                 let stage = staged.stage;
                 if staged.is_behind(unit.now()) {
                     staged.touched = unit.now();
@@ -64,9 +64,15 @@ impl Admitted<Existing> {
                 unit.give_up_expired_stage(&place).await?;
                 let stage = ContentId::fresh(unit.now());
                 let id_length = u8::try_from(block_id.len()).unwrap_or(u8::MAX);
-                let (now, customer_key) = (unit.now(), customer_key.cloned());
-                let (created, touched) = (now, now);
-                let record = StagedRecord { stage, id_length, created, touched, lease: None, customer_key };
+                let record = StagedRecord {
+                    stage,
+                    id_length,
+                    created: unit.now(),
+                    touched: unit.now(),
+                    lease: None,
+                    customer_key: new.encryption().customer_key(),
+                    encryption_scope: new.encryption().scope().map(str::to_owned),
+                };
                 unit.put(place.staged_key(), record.encode());
                 stage
             }

@@ -38,7 +38,8 @@ async fn found_by_tag(bench: &Bench, query: &str) -> usize {
 
 async fn tag(bench: &Bench, name: &str) {
     let tags = Tags::parse_header("colour=red&size=small").unwrap();
-    let input = SetBlobTags { at: at(name), preconditions: Preconditions::default(), tags };
+    let input =
+        SetBlobTags { at: at(name), state: BlobState::Base, preconditions: Preconditions::default(), tags };
     done(input.execute(&bench.services, &bench.context).await);
 }
 
@@ -182,7 +183,7 @@ async fn the_sweeper_deletes_for_good_what_is_due_and_nothing_else() {
         let keys = bench.keys().await;
         (
             keys.iter().filter(|key| key.starts_with('b')).count(),
-            keys.iter().filter(|key| key.starts_with('d')).count(),
+            keys.iter().filter(|key| key.starts_with('E')).count(),
         )
     };
     assert_eq!(blobs().await, (452, 451));
@@ -204,7 +205,7 @@ async fn what_is_held_does_not_expire() {
     done(expire(&bench, "b", Expiry::FromNow(10_000)).await);
     let hold = async |hold: bool| {
         let (at, preconditions) = (at("b"), Preconditions::default());
-        let input = SetBlobLegalHold { at, snapshot: None, preconditions, hold };
+        let input = SetBlobLegalHold { at, state: BlobState::Base, preconditions, hold };
         input.execute(&bench.services, &bench.context).await
     };
     done(hold(true).await);

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lazuli_model::Timestamp;
 use lazuli_model::account::AccountFeatures;
 use lazuli_model::admission::{Hold, Preconditions};
 use lazuli_model::blob::{ImmutabilityMode, ImmutabilityPolicy};
@@ -23,28 +22,31 @@ fn options() -> ServiceOptions {
     ServiceOptions { features: Arc::new(features), ..ServiceOptions::default() }
 }
 
-async fn hold(bench: &Bench, name: &str, snapshot: Option<Timestamp>, hold: bool) -> Answer<()> {
+async fn hold(bench: &Bench, name: &str, state: impl Into<BlobState>, hold: bool) -> Answer<()> {
     let preconditions = Preconditions::default();
-    let input = SetBlobLegalHold { at: at(name), snapshot, preconditions, hold };
+    let input = SetBlobLegalHold { at: at(name), state: state.into(), preconditions, hold };
     input.execute(&bench.services, &bench.context).await
 }
 
 async fn protect(
     bench: &Bench,
     name: &str,
-    snapshot: Option<Timestamp>,
+    state: impl Into<BlobState>,
     seconds: i64,
     mode: ImmutabilityMode,
 ) -> Answer<()> {
     let policy = ImmutabilityPolicy { until: bench.services.now().plus_seconds(seconds), mode };
     let preconditions = Preconditions::default();
-    let input = SetBlobImmutabilityPolicy { at: at(name), snapshot, preconditions, policy };
+    let input = SetBlobImmutabilityPolicy { at: at(name), state: state.into(), preconditions, policy };
     input.execute(&bench.services, &bench.context).await
 }
 
-async fn unprotect(bench: &Bench, name: &str, snapshot: Option<Timestamp>) -> Answer<()> {
-    let input =
-        DeleteBlobImmutabilityPolicy { at: at(name), snapshot, preconditions: Preconditions::default() };
+async fn unprotect(bench: &Bench, name: &str, state: impl Into<BlobState>) -> Answer<()> {
+    let input = DeleteBlobImmutabilityPolicy {
+        at: at(name),
+        state: state.into(),
+        preconditions: Preconditions::default(),
+    };
     input.execute(&bench.services, &bench.context).await
 }
 
@@ -154,7 +156,7 @@ async fn a_blob_is_held_from_its_first_write_on() {
     let own = OwnSource {
         account: bench.context.account.clone(),
         at: at("source"),
-        snapshot: None,
+        state: BlobState::Base,
         preconditions: Preconditions::default(),
         customer_key: None,
     };

@@ -122,7 +122,7 @@ impl Bench {
         let source = OwnSource {
             account: self.context.account.clone(),
             at: at(from),
-            snapshot,
+            state: snapshot.into(),
             preconditions: Preconditions::default(),
             customer_key: None,
         };
@@ -136,7 +136,7 @@ impl Bench {
     pub async fn properties(&self, name: &str) -> Answer<BlobRecord> {
         let input = GetBlobProperties {
             at: at(name),
-            snapshot: None,
+            state: BlobState::Base,
             preconditions: Preconditions::default(),
             customer_key: None,
         };
@@ -149,8 +149,14 @@ impl Bench {
         snapshot: Option<Timestamp>,
         snapshots: Option<DeleteSnapshots>,
     ) -> Answer<()> {
-        let input = DeleteBlob { at: at(name), snapshot, preconditions: Preconditions::default(), snapshots };
-        input.execute(&self.services, &self.context).await
+        let input = DeleteBlob {
+            at: at(name),
+            state: snapshot.into(),
+            preconditions: Preconditions::default(),
+            snapshots,
+            is_permanent: false,
+        };
+        input.execute(&self.services, &self.context).await.map(|_| ())
     }
 
     pub async fn open(
@@ -161,7 +167,7 @@ impl Bench {
     ) -> Answer<lazuli_service::download::Download> {
         let properties = GetBlobProperties {
             at: at(name),
-            snapshot,
+            state: snapshot.into(),
             preconditions: Preconditions::default(),
             customer_key: None,
         };
@@ -247,8 +253,8 @@ pub async fn listed(bench: &Bench, delimiter: &str) -> Vec<String> {
     };
     let list = done(input.execute(&bench.services, &bench.context).await);
     let shown = list.items.iter().map(|item| match item {
-        BlobListItem::Blob { name, snapshot: None, .. } => name.clone(),
-        BlobListItem::Blob { name, .. } => format!("{name}@"),
+        BlobListItem::Blob { name, state: BlobState::Snapshot(_), .. } => format!("{name}@"),
+        BlobListItem::Blob { name, .. } | BlobListItem::VersionsOnly { name, .. } => name.clone(),
         BlobListItem::Uncommitted { name, .. } => format!("{name}?"),
         BlobListItem::Prefix(prefix) => prefix.clone(),
     });

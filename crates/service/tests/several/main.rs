@@ -11,6 +11,8 @@ mod append;
 mod contents;
 #[path = "../it/copies.rs"]
 mod copies;
+#[path = "../it/encryption/mod.rs"]
+mod encryption;
 #[path = "../it/expiry.rs"]
 mod expiry;
 #[path = "../it/holds.rs"]
@@ -41,3 +43,5 @@ mod tiers;
 mod uncommitted;
 #[path = "../it/uploads.rs"]
 mod uploads;
+#[path = "../it/versions/mod.rs"]
+mod versions;

@@ -72,9 +72,11 @@ drive!(
     filter,
     header,
     message,
+    query,
     record,
     recovery,
     request,
+    structured,
     tags
 );
 

@@ -3,7 +3,7 @@
 use lazuli_model::admission::lease::Lease;
 use lazuli_model::admission::{Hold, Subject, Target};
 use lazuli_model::blob::{
-    BlobType, ContentHeaders, CopyState, CopyStatus, CustomerKey, ExplicitTier, ImmutabilityPolicy,
+    BlobType, ContentHeaders, CopyState, CopyStatus, CustomerKeyHash, ExplicitTier, ImmutabilityPolicy,
     Rehydration, SoftDeletion,
 };
 use lazuli_model::etag::ETag;
@@ -27,7 +27,7 @@ pub struct BlobRecord {
     pub tags: Tags,
     pub lease: Option<Lease>,
     pub tier: Option<ExplicitTier>,
-    pub customer_key: Option<CustomerKey>,
+    pub customer_key: Option<CustomerKeyHash>,
     pub encryption_scope: Option<String>,
     /// How many snapshots stand beside the base: a plain delete is refused while there are any.
     pub snapshots: u32,
@@ -69,7 +69,39 @@ impl Record for BlobRecord {
 
 impl BlobRecord {
     pub fn stamped(&self) -> Stamped {
-        Stamped { etag: self.etag, last_modified: self.last_modified }
+        Stamped::new(self.etag, self.last_modified)
+    }
+
+    /// Of a write that may have made a version.
+    pub fn stamped_with_version(&self) -> Stamped {
+        Stamped { version: self.version(), ..self.stamped() }
+    }
+
+    /// The id of the version that this is.
+    pub fn version(&self) -> Option<Timestamp> {
+        self.extras().version
+    }
+
+    pub fn set_version(&mut self, version: Option<Timestamp>) {
+        if self.version() != version {
+            self.extras_mut().version = version;
+        }
+    }
+
+    pub fn set_deletion(&mut self, deletion: Option<SoftDeletion>) {
+        if self.extras().deletion != deletion {
+            self.extras_mut().deletion = deletion;
+        }
+    }
+
+    /// What is kept of it when it is no longer the base: nothing leases it, it has no snapshots and does not expire. What
+    /// protects it goes on protecting it.
+    pub fn past(&self) -> Self {
+        let mut past = Self { lease: None, snapshots: 0, ..self.clone() };
+        if let Some(extras) = &mut past.extras {
+            extras.expires = None;
+        }
+        past
     }
 
     /// What few blobs have, to be looked at.

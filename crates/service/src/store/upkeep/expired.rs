@@ -17,14 +17,14 @@ const STAGES_IN_PAGE: usize = 500;
 /// Some of the blobs whose time has come.
 pub async fn list(work: &Work, after: Option<Key>) -> Answer<Vec<Key>> {
     let reader = work.engine().reader().await?;
-    let range = key::due_until(store::now(&reader));
+    let range = key::all_expired(store::now(&reader));
     let scan = Scan { after, limit: BLOBS_IN_PASS, keys_only: true, ..Scan::of(range) };
     Ok(reader.scan(scan).await?.items.into_iter().map(|(key, _)| key).collect())
 }
 
 /// Deletes one of them. Whether its time has come is judged again, on what the commit checks.
-pub async fn sweep(work: &Work, due: &Key) -> Answer<()> {
-    let Some((moment, generation, name)) = key::due_of(due) else { return Ok(()) };
+pub async fn sweep(work: &Work, end: &Key) -> Answer<()> {
+    let Some((moment, generation, name)) = key::expiring_of(end) else { return Ok(()) };
     let context = &Context::reading("");
     work.run(|reader| async move {
         let bury = |mut unit: store::Unit| async move { unit.bury(moment, generation, name).await };
