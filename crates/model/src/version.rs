@@ -137,6 +137,8 @@ features! {
     /// `x-ms-client-request-id` comes back.
     ClientRequestIdEcho V2019_02_02
     Crc64 V2019_02_02
+    /// Put Page From URL tells a failed If-Match from a condition on its source.
+    PutPageFromUrlTellsTarget V2019_02_02
     /// Page and append blobs of a standard account show no access tier; before, all blobs did.
     TierOfBlockBlobsOnly V2019_02_02
     /// Get Account Information tells whether the account is hierarchical.

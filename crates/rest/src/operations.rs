@@ -68,10 +68,13 @@ handlers! {
     PutBlock => blob::put_block::put_block,
     PutBlockList => blob::put_block_list::put_block_list,
     CopyBlob | CopyBlobFromUrl | PutBlobFromUrl => blob::copy_blob::copy_blob,
+    IncrementalCopyBlob => blob::incremental_copy_blob::incremental_copy_blob,
     AbortCopyBlob => blob::abort_copy_blob::abort_copy_blob,
     PutBlockFromUrl => blob::put_block_from_url::put_block_from_url,
     GetBlockList => blob::get_block_list::get_block_list,
     AppendBlock => blob::append_block::append_block,
+    AppendBlockFromUrl => blob::append_block_from_url::append_block_from_url,
+    PutPageFromUrl => blob::put_page_from_url::put_page_from_url,
     AppendBlobSeal => blob::append_blob_seal::append_blob_seal,
     // Queue.
     ListQueues => queue::list_queues::list_queues,
@@ -110,7 +113,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        RenameContainer, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
+        RenameContainer,
     }
 }
 

@@ -119,6 +119,8 @@ pub struct Target<'a> {
     pub tier_changed: Option<Timestamp>,
     /// A copy is still writing it.
     pub is_being_copied: bool,
+    /// The base of an incremental copy; its snapshots are blobs like others.
+    pub is_incremental_copy: bool,
     /// What protects it from being changed and deleted.
     pub hold: Hold,
 }
@@ -136,6 +138,7 @@ impl Target<'_> {
         sealed: false,
         tier_changed: None,
         is_being_copied: false,
+        is_incremental_copy: false,
         hold: Hold::NONE,
     };
 
@@ -168,6 +171,7 @@ pub enum Check {
     TierTime,
     Type,
     PendingCopy,
+    IncrementalCopy,
     Hold,
     Seal,
     SequenceNumber,
@@ -190,6 +194,7 @@ pub const ORDER: &[Check] = &[
     Check::TierTime,
     Check::Type,
     Check::PendingCopy,
+    Check::IncrementalCopy,
     Check::Hold,
     Check::Seal,
     Check::SequenceNumber,
@@ -260,6 +265,7 @@ impl Request<'_> {
             Check::TierTime => position::check_tier_time(self),
             Check::Type => self.check_type(),
             Check::PendingCopy => self.check_pending_copy(),
+            Check::IncrementalCopy => self.check_incremental_copy(),
             Check::Hold => hold::check(self),
             Check::Seal => self.check_seal(),
             Check::SequenceNumber => position::check_sequence_number(self),
@@ -327,6 +333,13 @@ impl Request<'_> {
             Err(ErrorCode::PendingCopyOperation.into())
         } else {
             Ok(())
+        }
+    }
+
+    fn check_incremental_copy(&self) -> Result<(), Failure> {
+        match self.target.is_incremental_copy && !self.policy.works_on_incremental_copy {
+            true => Err(ErrorCode::OperationNotAllowedOnIncrementalCopyBlob.into()),
+            false => Ok(()),
         }
     }
 

@@ -1,8 +1,9 @@
 //! Append Block.
 
 use lazuli_model::error::Failure;
-use lazuli_model::operation::policy;
-use lazuli_service::blob::AppendBlock;
+use lazuli_model::operation::{Row, policy};
+use lazuli_model::version::ApiVersion;
+use lazuli_service::blob::{AppendBlock, Appended};
 
 use super::properties::{customer_key, encryption_of, show_encryption};
 use super::put_block::TransportHash;
@@ -29,12 +30,21 @@ pub async fn append_block(mut call: Call) -> Result<Reply, Failure> {
         customer_key,
         body: call.body,
     };
-    let appended = input.execute(&call.services, &call.context, policy::AppendBlock).await?;
-    let hash = TransportHash { sent_md5, computed_md5: appended.md5, crc64: appended.crc64 };
-    let reply = hash
-        .show(Reply::of(call.row).stamped(appended.block.stamped), call.head.version)
-        .header(name::X_MS_BLOB_APPEND_OFFSET, appended.block.offset)
-        .header(name::X_MS_BLOB_COMMITTED_BLOCK_COUNT, u64::from(appended.block.blocks))
-        .header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
+    let block = input.execute(&call.services, &call.context, policy::AppendBlock).await?;
+    let reply = appended(call.row, call.head.version, &block, sent_md5);
     Ok(structured::show(show_encryption(reply, &encryption), is_structured))
+}
+
+/// What both ways of appending a block tell of it.
+pub(super) fn appended(
+    row: &Row,
+    version: ApiVersion,
+    block: &Appended,
+    sent_md5: Option<[u8; 16]>,
+) -> Reply {
+    let hash = TransportHash { sent_md5, computed_md5: block.md5, crc64: block.crc64 };
+    hash.show(Reply::of(row).stamped(block.block.stamped), version)
+        .header(name::X_MS_BLOB_APPEND_OFFSET, block.block.offset)
+        .header(name::X_MS_BLOB_COMMITTED_BLOCK_COUNT, u64::from(block.block.blocks))
+        .header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true)
 }

@@ -94,6 +94,9 @@ fn given(call: &Call) -> Result<GivenProperties, Failure> {
         hold: if puts { Hold::NONE } else { hold::given(call)? },
         ..GivenProperties::default()
     };
+    if call.row.op == Op::CopyBlob {
+        given.seals = head.flag(headers::X_MS_SEAL_BLOB)?;
+    }
     if puts {
         refuse_headers(head, &HOLD_HEADERS)?;
         given.headers = decode::content_headers(head, false)?;

@@ -73,6 +73,7 @@ pub async fn get_blob_properties(call: Call) -> Result<Reply, Failure> {
         .header(name::CONTENT_LENGTH, found.blob.length())
         .maybe(name::X_MS_EXPIRY_TIME, found.blob.extras().expires.map(Timestamp::rfc1123))
         .content_md5(name::CONTENT_MD5, &found.blob.headers.content_md5);
+    let reply = copy_state::show_incremental(reply, found.blob.extras().copy.as_ref());
     Ok(show_tier(reply, &found.blob, call.head.version))
 }
 

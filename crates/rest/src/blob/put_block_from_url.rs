@@ -38,6 +38,23 @@ pub async fn put_block_from_url(call: Call) -> Result<Reply, Failure> {
     Ok(show_encryption(reply, &encryption))
 }
 
+/// Append Block and Put Page From URL tell the MD5 of what they wrote, also where none was sent; with a token for the source
+/// they tell the CRC-64 as others do (both recorded).
+pub(super) fn told_md5(head: &Head, sent: Option<[u8; 16]>, computed: Option<[u8; 16]>) -> Option<[u8; 16]> {
+    match head.header(headers::X_MS_COPY_SOURCE_AUTHORIZATION) {
+        Some(_) => sent,
+        None => sent.or(computed),
+    }
+}
+
+/// The same two do not tell what the bytes hash to when that is not what was sent (recorded).
+pub(super) fn untold(failure: Failure) -> Failure {
+    match failure.code {
+        ErrorCode::Md5Mismatch | ErrorCode::Crc64Mismatch => failure.code.into(),
+        _ => failure,
+    }
+}
+
 /// `x-ms-source-range`: a form that cannot be read is refused, lest all of the source be copied.
 pub(super) fn source_range(head: &Head) -> Result<Option<ByteRange>, Failure> {
     match head.header(headers::X_MS_SOURCE_RANGE) {

@@ -11,7 +11,6 @@ use std::net::SocketAddr;
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
-use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Method, Op, Service, Source};
 use lazuli_service::blob::{BlobAddress, CopySource, OwnSource, container_access};
@@ -56,8 +55,16 @@ pub(crate) async fn source(call: &Call, with_tags: bool) -> Result<Asked, Failur
     let url = SourceUrl::parse(text, &call.head)
         .ok_or_else(|| Failure::invalid_header(headers::X_MS_COPY_SOURCE, text))?;
     let given = preconditions::source(&call.head)?;
+    let customer_key = match takes_source_key(call.row.op) {
+        true => source_customer_key(&call.head)?,
+        false => None,
+    };
     let shown = url.shown();
     if !url.is_of(&call.head, &call.sources.own) {
+        // The layers of a snapshot elsewhere are not known.
+        if call.row.op == Op::IncrementalCopyBlob {
+            return Err(ErrorCode::InvalidSourceBlobUrl.into());
+        }
         let foreign = call.sources.foreign.open(call, &url).await?;
         return Ok(Asked { source: CopySource::Foreign(foreign), shown });
     }
@@ -73,17 +80,14 @@ pub(crate) async fn source(call: &Call, with_tags: bool) -> Result<Asked, Failur
         at: BlobAddress { container: head.target.container.clone(), blob: head.target.object.clone() },
         state: crate::address::state(&head),
         preconditions: given,
-        customer_key: source_key(call)?,
+        customer_key,
     };
     Ok(Asked { source: CopySource::Own(source), shown })
 }
 
-/// Only what goes on to read the source as a client would can bring the key of it.
-fn source_key(call: &Call) -> Result<Option<CustomerKey>, Failure> {
-    match call.row.op {
-        Op::CopyBlob | Op::CopyBlobFromUrl => Ok(None),
-        _ => source_customer_key(&call.head),
-    }
+/// Whether the operation reads sources that are encrypted with a key of the customer's.
+fn takes_source_key(op: Op) -> bool {
+    matches!(op, Op::PutBlobFromUrl | Op::PutBlockFromUrl | Op::PutPageFromUrl | Op::AppendBlockFromUrl)
 }
 
 /// Copy Blob looks at a source of its own account itself.

@@ -3,7 +3,7 @@
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::{Judged, Writes};
+use lazuli_model::operation::{Judged, Source, Writes};
 use lazuli_model::version::Feature;
 
 use super::{BlobAddress, Digests};
@@ -43,8 +43,9 @@ impl AppendBlock {
             preconditions.added_length = body.length.unwrap_or(0);
             services.view(context).await?.blob(&at).await?.judge(op, &preconditions)?;
         }
-        // Before there was a CRC-64, the answer was the MD5.
-        let with_md5 = digests.md5.is_some() || !context.version.has(Feature::Crc64);
+        // Before there was a CRC-64, the answer was the MD5; of bytes from a source it still is.
+        let is_fetched = op.policy().source != Source::None;
+        let with_md5 = digests.md5.is_some() || is_fetched || !context.version.has(Feature::Crc64);
         let sealing = services.sealing(context, &at.container, customer_key.as_ref()).await?;
         let uploaded = upload(services, body, limit, with_md5, &sealing).await?;
         if uploaded.length == 0 {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::policy;
+use lazuli_model::operation::{Judged, Source, Writes, policy};
 use lazuli_model::version::Feature;
 
 use super::{BlobAddress, Digests, Stamped};
@@ -37,11 +37,23 @@ pub struct PageStored {
 
 impl PutPage {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<PageStored> {
+        self.execute_as(services, context, policy::PutPage).await
+    }
+
+    /// `op` is Put Page, or Put Page From URL with the bytes of its source.
+    pub(super) async fn execute_as(
+        self,
+        services: &Services,
+        context: &Context,
+        op: impl Judged<Mode = Writes>,
+    ) -> Answer<PageStored> {
         let Self { at, preconditions: given, range, digests, body, customer_key } = self;
         let view = services.view(context).await?;
-        view.blob(&at).await?.judge(policy::PutPage, &given)?;
+        view.blob(&at).await?.judge(op, &given)?;
         drop(view);
-        let with_md5 = digests.md5.is_some() || !context.version.has(Feature::Crc64);
+        // Before there was a CRC-64, the answer was the MD5; of bytes from a source it still is.
+        let is_fetched = op.policy().source != Source::None;
+        let with_md5 = digests.md5.is_some() || is_fetched || !context.version.has(Feature::Crc64);
         let sealing = services.sealing(context, &at.container, customer_key.as_ref()).await?;
         let uploaded = upload_pages(services, body, WRITE_LIMIT, with_md5, &sealing).await?;
         digests.verify(&uploaded)?;
@@ -51,7 +63,7 @@ impl PutPage {
         let (at, given, range, customer_key, new) = (&at, &given, &range, customer_key.as_ref(), &uploaded);
         let blob = services
             .commit(context, |unit| async move {
-                let blob = unit.blob(at).await?.admit(policy::PutPage, given)?.committed()?;
+                let blob = unit.blob(at).await?.admit(op, given)?.committed()?;
                 blob.check_encryption(customer_key)?;
                 check_range(&blob, range)?;
                 blob.write_pages(range.clone(), new).await

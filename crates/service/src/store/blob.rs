@@ -172,6 +172,11 @@ pub enum Bytes<'a> {
     },
     /// Another record holds it already, and goes on holding it.
     Shared(&'a Content),
+    /// The commit itself makes it. `took_over`: what it holds in place of the record.
+    Made {
+        content: &'a Content,
+        took_over: Option<key::ContentId>,
+    },
     /// There are none yet.
     None,
 }
@@ -259,6 +264,21 @@ impl Admitted<Existing> {
                     let reader = unit.reader().clone();
                     content::share(&reader, &mut unit, content).await?;
                     retire(&mut unit, old, left, None).await?;
+                }
+                content
+            }
+            Bytes::Made { content, took_over } => {
+                if let Some(staged) = &staged {
+                    unit.give_up_stage(&place, staged);
+                }
+                match old.filter(|old| Some(old.content.id) == took_over) {
+                    None => retire(&mut unit, old, left, None).await?,
+                    Some(_) if left == Left::Nothing => {}
+                    // What is kept of the base holds the content too.
+                    Some(old) => {
+                        let reader = unit.reader().clone();
+                        content::share(&reader, &mut unit, &old.content).await?;
+                    }
                 }
                 content
             }

@@ -39,14 +39,17 @@ impl Unit {
     }
 
     /// Gives back what an expired blob holds, and expired blocks beside it, before the name gets a new content. True when the
-    /// new content is the very one that the expired blob holds: it goes on holding it.
+    /// new content is the very one that the expired blob holds, or takes its hold over.
     pub(super) async fn replace_expired(&mut self, place: &mut BlobPlace, new: &Bytes<'_>) -> Answer<bool> {
         self.give_up_expired_stage(place).await?;
         let Some(expired) = place.expired.take() else { return Ok(false) };
         self.end_snapshots(place, &expired).await?;
-        if let Bytes::Shared(content) = new
-            && content.id == expired.content.id
-        {
+        let held = match new {
+            Bytes::Shared(content) => Some(content.id),
+            Bytes::Made { took_over, .. } => *took_over,
+            _ => None,
+        };
+        if held == Some(expired.content.id) {
             return Ok(true);
         }
         let reader = self.reader().clone();

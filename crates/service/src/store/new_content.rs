@@ -24,6 +24,11 @@ impl NewContent {
         Self::of_upload(services, uploaded, PIECES_IN_RECORD, services.now()).await
     }
 
+    /// For a page blob, whose pieces become intervals of a layer.
+    pub async fn of_pages(services: &Services, uploaded: Uploaded) -> Answer<Self> {
+        Self::of_upload(services, uploaded, usize::MAX, services.now()).await
+    }
+
     /// For a block, which many places of a list may name.
     pub async fn of_block(services: &Services, uploaded: Uploaded) -> Answer<Self> {
         Self::of_upload(services, uploaded, PIECES_IN_BLOCK, services.now()).await

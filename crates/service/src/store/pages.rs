@@ -5,9 +5,11 @@ use std::ops::Range;
 use lazuli_model::error::ErrorCode;
 
 use super::found::Present;
+use super::key::ContentId;
 use super::record::blob::BlobRecord;
+use super::record::content::{Content, Shape};
 use super::sparse::{self, Cut, Data, Interval, Overlay};
-use super::unit::{Unit, View};
+use super::unit::{Changes as _, Unit, View};
 use super::upload::Uploaded;
 use crate::blob::{PageRange, PageRanges};
 use crate::fault::Answer;
@@ -86,6 +88,18 @@ impl Present<BlobRecord> {
         self.record.content = top;
         Ok(())
     }
+}
+
+/// The content of a page blob that is copied from elsewhere: one layer.
+pub(super) fn of_upload(unit: &mut Unit, uploaded: &Uploaded) -> Content {
+    let content = Content { id: ContentId::fresh(unit.now()), length: uploaded.length, shape: Shape::Sparse };
+    if uploaded.length > 0 {
+        for interval in New::Bytes(uploaded).intervals(&(0..uploaded.length)) {
+            unit.put(interval.key(content.id), interval.value());
+        }
+    }
+    unit.publish(uploaded.chunks());
+    content
 }
 
 impl Unit {

@@ -7,6 +7,7 @@ pub const SERVERS: usize = 1;
 
 mod append;
 mod contents;
+mod copied_contents;
 mod copies;
 mod encryption;
 mod expiry;

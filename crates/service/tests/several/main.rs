@@ -9,6 +9,8 @@ pub const SERVERS: usize = 3;
 mod append;
 #[path = "../it/contents.rs"]
 mod contents;
+#[path = "../it/copied_contents.rs"]
+mod copied_contents;
 #[path = "../it/copies.rs"]
 mod copies;
 #[path = "../it/encryption/mod.rs"]

@@ -24,6 +24,7 @@ pub(super) struct Record {
     pub sealed: bool,
     pub tier_changed: Option<Timestamp>,
     pub is_being_copied: bool,
+    pub is_incremental_copy: bool,
     pub hold: Hold,
 }
 
@@ -41,6 +42,7 @@ impl Record {
             sealed: false,
             tier_changed: None,
             is_being_copied: false,
+            is_incremental_copy: false,
             hold: Hold::NONE,
         }
     }
@@ -65,6 +67,7 @@ impl Subject for Record {
             sealed: self.sealed,
             tier_changed: self.tier_changed,
             is_being_copied: self.is_being_copied,
+            is_incremental_copy: self.is_incremental_copy,
             hold: self.hold,
         }
     }

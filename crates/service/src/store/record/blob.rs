@@ -41,7 +41,7 @@ pub struct BlobRecord {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlobExtras {
     pub copy: Option<CopyState>,
-    /// Made by Incremental Copy Blob: it can be read through its snapshots only.
+    /// Made by Incremental Copy Blob: it can be read through its snapshots only, which do not say this.
     pub incremental_copy: bool,
     pub rehydration: Option<Rehydration>,
     /// By Set Blob Expiry.
@@ -199,6 +199,7 @@ impl Subject for BlobRecord {
             sealed: self.sealed,
             tier_changed: self.tier.map(|tier| tier.changed),
             is_being_copied: self.pending_copy().is_some(),
+            is_incremental_copy: self.extras().incremental_copy,
             hold: self.hold(),
             ..Target::present(self.etag, self.last_modified)
         }
