@@ -60,7 +60,7 @@ CONTAINERS = 'containerSoftDelete=2'
 PLAIN = Account('')
 OF_SERVICE = {'blob': (
     PLAIN,
-    Account('-versioning', ('--features', 'versioning,' + CONTAINERS), 'versioning,softdelete', on_versioning),
+    Account('-versioning', ('--features', 'immutability,' + CONTAINERS), 'versioning,immutability,softdelete', on_versioning),
     Account('-softdelete', ('--features', CONTAINERS), 'softdelete', on_soft_delete, keep_deleted),
 )}
 

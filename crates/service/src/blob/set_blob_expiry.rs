@@ -24,13 +24,12 @@ impl SetBlobExpiry {
             .commit(context, |unit| async move {
                 let now = unit.now();
                 let found = unit.blob(&input.at).await?;
-                let mut blob = found.admit(policy::SetBlobExpiry, &input.preconditions)?.committed()?;
+                let blob = found.admit(policy::SetBlobExpiry, &input.preconditions)?.committed()?;
                 let moment = input.expiry.moment(blob.created, now);
                 if moment.is_some_and(|moment| moment <= now) {
                     return Err(ErrorCode::InvalidHeaderValue.into());
                 }
-                blob.extras_mut().expires = moment;
-                Ok(blob.put().stamped())
+                Ok(blob.put_expiry(moment).await?.stamped())
             })
             .await
     }

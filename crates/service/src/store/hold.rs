@@ -15,22 +15,34 @@ use crate::store::record::blob::BlobRecord;
 use crate::store::record::container::ContainerRecord;
 
 impl Present<BlobRecord> {
-    /// Writes what was changed of its hold. The base of a snapshot is written too, as it is: who deletes a base with its
-    /// snapshots has read it, and asks again.
+    /// Writes what was changed of its hold. The base of a snapshot is written too: who deletes a base with its snapshots has
+    /// read it, and asks again. With the base its snapshots would expire, so it does not before the hold ends.
     pub async fn put_hold(mut self) -> Answer<BlobRecord> {
         if let BlobState::Snapshot(_) = self.place.state {
             let mut base = BlobPlace::base(self.place.generation, self.place.name.clone());
-            if let Some(record) = self.unit.find_at(&mut base).await? {
+            if let Some(mut record) = self.unit.find_at(&mut base).await? {
+                record.expire_after(&self.record.hold());
                 base.write(&mut self.unit, &record);
             }
         }
         Ok(self.put())
     }
+
+    /// Says when the blob is to be gone. Its snapshots are gone with it: refuses a moment at which one of them is held.
+    pub async fn put_expiry(mut self, moment: Option<Timestamp>) -> Answer<BlobRecord> {
+        if let Some(moment) = moment
+            && self.snapshots > 0
+        {
+            self.unit.refuse_held_snapshots(&self.place, moment).await?;
+        }
+        self.extras_mut().expires = moment;
+        Ok(self.put())
+    }
 }
 
 impl Unit {
-    /// Refuses while one of the snapshots of a name is held.
-    pub(super) async fn refuse_held_snapshots(&self, place: &BlobPlace) -> Answer<()> {
+    /// Refuses if one of the snapshots of a name is held at a moment, which is not before now.
+    pub(super) async fn refuse_held_snapshots(&self, place: &BlobPlace, moment: Timestamp) -> Answer<()> {
         if self.longest_hold(place.generation).await?.is_none() {
             return Ok(());
         }
@@ -39,7 +51,7 @@ impl Unit {
             let range = key::snapshots_of(place.generation, &place.name);
             let page = self.reader().scan(Scan { after, ..Scan::of(range) }).await?;
             for (_, entry) in &page.items {
-                BlobRecord::decode(&entry.value)?.hold().permits_deletion(self.now())?;
+                BlobRecord::decode(&entry.value)?.hold().permits_deletion(moment)?;
             }
             after = page.items.last().map(|(key, _)| key.clone());
             if !page.more {

@@ -105,7 +105,7 @@ impl Admitted<Existing> {
         let deletion = unit.soft_deletion().await?;
         let mut dropped = Vec::new();
         if snapshots.is_some() && base.snapshots > 0 {
-            unit.refuse_held_snapshots(&place).await?;
+            unit.refuse_held_snapshots(&place, unit.now()).await?;
             dropped = match deletion {
                 Some(deletion) => {
                     soft_delete_snapshots(&mut unit, &place, base.snapshots, deletion).await?;

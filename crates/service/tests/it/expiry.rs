@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use lazuli_engine::host::ManualClock;
 use lazuli_model::Timestamp;
+use lazuli_model::account::AccountFeatures;
 use lazuli_model::admission::{LeaseAction, LeaseDuration, Preconditions};
-use lazuli_model::blob::Expiry;
-use lazuli_model::operation::Op;
+use lazuli_model::blob::{Expiry, ImmutabilityMode, ImmutabilityPolicy};
+use lazuli_model::operation::{Op, Service};
+use lazuli_model::service_properties::RetentionPolicy;
 use lazuli_model::tags::{Tags, WhereExpression};
 use lazuli_service::blob::*;
+use lazuli_service::shared::service_properties::SetServiceProperties;
 use lazuli_service::{Answer, ServiceOptions};
 
 use crate::support::{Bench, at, code, done, listed, with_clock};
@@ -214,6 +217,119 @@ async fn what_is_held_does_not_expire() {
     assert_eq!(done(bench.get("b", None).await), BLOCK);
     done(hold(false).await);
     assert_eq!(code(bench.get("b", None).await), "BlobNotFound");
+    bench.sweep().await;
+    let left = bench.keys().await;
+    assert!(left.iter().all(|key| key.starts_with(['c', 'o'])), "{left:?}");
+}
+
+/// Snapshots are gone with their base: as long as one is held, the base is not.
+#[tokio::test]
+async fn the_blob_of_a_held_snapshot_does_not_expire() {
+    let (bench, clock) = bench().await;
+    let hold = async |name: &str, snapshot, seconds: Option<i64>| {
+        let (at, state, preconditions) = (at(name), BlobState::Snapshot(snapshot), Preconditions::default());
+        match seconds {
+            None => {
+                let input = SetBlobLegalHold { at, state, preconditions, hold: true };
+                done(input.execute(&bench.services, &bench.context).await);
+            }
+            Some(seconds) => {
+                let until = bench.services.now().plus_seconds(seconds);
+                let policy = ImmutabilityPolicy { until, mode: ImmutabilityMode::Locked };
+                let input = SetBlobImmutabilityPolicy { at, state, preconditions, policy };
+                done(input.execute(&bench.services, &bench.context).await);
+            }
+        }
+    };
+    // Held before the blob is to expire.
+    done(bench.put("before", BLOCK).await);
+    let snapshot = done(bench.snapshot("before").await);
+    hold("before", snapshot, Some(20)).await;
+    assert_eq!(code(expire(&bench, "before", Expiry::FromNow(19_999)).await), "BlobImmutableDueToPolicy");
+    done(expire(&bench, "before", Expiry::FromNow(20_000)).await);
+    // Held after that was said.
+    let mut after = Vec::new();
+    for (name, seconds) in [("policy", Some(20)), ("legal", None)] {
+        done(bench.put(name, BLOCK).await);
+        done(expire(&bench, name, Expiry::FromNow(10_000)).await);
+        let snapshot = done(bench.snapshot(name).await);
+        hold(name, snapshot, seconds).await;
+        after.push((name, snapshot));
+    }
+    assert_eq!(code(expire(&bench, "legal", Expiry::FromNow(10_000)).await), "BlobImmutableDueToLegalHold");
+    clock.advance(Duration::from_millis(19_999));
+    bench.sweep().await;
+    for (name, snapshot) in after.iter().copied().chain([("before", snapshot)]) {
+        assert_eq!(done(bench.get(name, Some(snapshot)).await), BLOCK, "{name}");
+        assert_eq!(done(bench.get(name, None).await), BLOCK, "{name}");
+    }
+    clock.advance(Duration::from_millis(1));
+    bench.sweep().await;
+    for (name, snapshot) in after.iter().copied().chain([("before", snapshot)]) {
+        let wanted = if name == "legal" { "ok" } else { "BlobNotFound" };
+        assert_eq!(code(bench.get(name, Some(snapshot)).await), wanted, "{name}");
+    }
+}
+
+/// What expires is gone for good: neither a version nor soft deleted. What was kept of the name before stays.
+#[tokio::test]
+async fn versions_outlive_a_blob_that_expires() {
+    let mut features = AccountFeatures::default();
+    features.entry("acct").versioning = true;
+    let options = ServiceOptions { features: Arc::new(features), ..ServiceOptions::default() };
+    let (bench, clock) = with_clock(options).await;
+    let retention = RetentionPolicy { enabled: true, days: Some(1), allow_permanent_delete: None };
+    let kept = SetServiceProperties { delete_retention: Some(retention), ..Default::default() };
+    kept.execute(&bench.services, &bench.context, Service::Blob).await.unwrap();
+    let get = async |version: Option<Timestamp>| {
+        let state = BlobState::Version(version.expect("a version"));
+        let (at, preconditions) = (at("b"), Preconditions::default());
+        let input = GetBlobProperties { at, state, preconditions, customer_key: None };
+        let op = lazuli_model::operation::policy::GetBlobProperties;
+        input.execute(&bench.services, &bench.context, op).await.map(|found| *found.blob)
+    };
+    for is_swept in [false, true] {
+        let first = done(bench.put("b", BLOCK).await).stamped.version;
+        done(expire(&bench, "b", Expiry::FromNow(10_000)).await);
+        // What was to expire and is replaced does not.
+        let second = done(bench.put("b", b"new").await).stamped.version;
+        assert_eq!(done(get(first).await).extras().expires, None);
+        done(expire(&bench, "b", Expiry::FromNow(10_000)).await);
+        clock.advance(Duration::from_secs(10));
+        if is_swept {
+            bench.sweep().await;
+        }
+        assert_eq!(code(get(second).await), "BlobNotFound");
+        assert_eq!(done(get(first).await).length(), BLOCK.len() as u64);
+        let input = UndeleteBlob { at: at("b"), preconditions: Preconditions::default() };
+        assert_eq!(code(input.execute(&bench.services, &bench.context).await), "ok", "there are versions");
+        assert_eq!(code(bench.get("b", None).await), "BlobNotFound", "it was not deleted");
+        let third = done(bench.put("b", b"third").await).stamped.version;
+        assert!(third > second && code(get(second).await) == "BlobNotFound");
+        assert_eq!(done(get(first).await).length(), BLOCK.len() as u64);
+        // Brought back, it does not expire.
+        done(expire(&bench, "b", Expiry::FromNow(10_000)).await);
+        done(bench.delete("b", None, None).await);
+        clock.advance(Duration::from_secs(10));
+        assert_eq!(done(get(third).await).extras().expires, None);
+    }
+}
+
+/// Appended blocks that a copy stands on are held by it too. The name of the copy's source is over, and gets them back.
+#[tokio::test]
+async fn a_copy_goes_back_to_the_name_of_what_has_expired() {
+    let (bench, clock) = bench().await;
+    done(bench.create_append_blob("b").await);
+    done(bench.append("b", BLOCK).await);
+    done(bench.copy(Op::CopyBlob, "b", None, "copy").await);
+    done(expire(&bench, "b", Expiry::FromNow(10_000)).await);
+    clock.advance(Duration::from_secs(10));
+    done(bench.copy(Op::CopyBlob, "copy", None, "b").await);
+    for name in ["b", "copy"] {
+        bench.sweep().await;
+        assert_eq!(done(bench.get(name, None).await), BLOCK);
+        done(bench.delete(name, None, None).await);
+    }
     bench.sweep().await;
     let left = bench.keys().await;
     assert!(left.iter().all(|key| key.starts_with(['c', 'o'])), "{left:?}");

@@ -4,9 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lazuli_model::account::AccountFeatures;
+use lazuli_model::admission::Preconditions;
+use lazuli_model::operation::policy;
+use lazuli_model::query::Query;
 use lazuli_service::ServiceOptions;
+use lazuli_service::blob::*;
+use lazuli_service::query::Format;
 
-use crate::support::{Bench, done, with_clock};
+use crate::support::{Bench, at, done, with_clock};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -59,4 +64,43 @@ async fn an_account_that_does_not_ask_for_it_notes_nothing() {
     let before = done(bench.properties("b").await);
     done(bench.get("b", None).await);
     assert!(!settle(&bench, async |bench| done(bench.properties("b").await) != before).await);
+}
+
+/// Query Blob Contents reads as Get Blob does. What is read of a version, current or not, is noted of that version.
+#[tokio::test]
+async fn a_query_is_a_read_and_so_is_that_of_a_version() {
+    let mut options = options("acct");
+    Arc::make_mut(&mut options.features).entry("acct").versioning = true;
+    let (bench, clock) = with_clock(options).await;
+    let first = BlobState::Version(done(bench.put("b", b"1,2\n").await).stamped.version.unwrap());
+    let second = BlobState::Version(done(bench.put("b", b"3,4\n").await).stamped.version.unwrap());
+    let properties = |state| GetBlobProperties {
+        at: at("b"),
+        state,
+        preconditions: Preconditions::default(),
+        customer_key: None,
+    };
+    let accessed = async |state| {
+        let found =
+            properties(state).execute(&bench.services, &bench.context, policy::GetBlobProperties).await;
+        done(found).blob.last_access()
+    };
+    for (read, other) in [(first, second), (second, first)] {
+        clock.advance(DAY);
+        let now = bench.services.now();
+        let get = GetBlob { properties: properties(read), range: None };
+        done(get.execute(&bench.services, &bench.context, policy::GetBlob).await).1.unwrap();
+        assert!(settle(&bench, async |_| accessed(read).await == now).await, "{read:?}");
+        assert_ne!(accessed(other).await, now, "{other:?}");
+    }
+    clock.advance(DAY);
+    let query = QueryBlobContents {
+        properties: properties(BlobState::Base),
+        query: Query::parse("SELECT * FROM BlobStorage").unwrap(),
+        input: Format::default(),
+        output: Format::default(),
+    };
+    done(query.execute(&bench.services, &bench.context).await);
+    let now = bench.services.now();
+    assert!(settle(&bench, async |_| accessed(BlobState::Base).await == now).await);
 }

@@ -119,6 +119,7 @@ impl Client {
         for word in words.split(", ") {
             match word {
                 "immutability" => features.immutability = true,
+                "versioning" => features.versioning = true,
                 "lastAccessTime" => features.last_access_time = true,
                 other => panic!("no such feature: {other}"),
             }

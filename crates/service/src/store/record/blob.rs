@@ -158,6 +158,17 @@ impl BlobRecord {
         }
     }
 
+    /// It does not expire before a hold on one of its snapshots ends: of a legal hold this is not known, so it does not expire
+    /// any more.
+    pub fn expire_after(&mut self, hold: &Hold) {
+        if let (Some(end), Some(extras)) = (hold.ends(), &mut self.extras) {
+            extras.expires = match end {
+                Timestamp::MAX => None,
+                end => extras.expires.map(|expires| expires.max(end)),
+            };
+        }
+    }
+
     /// Its time has come: it is gone for every request, whether or not the sweeper has been there.
     #[inline]
     pub fn is_expired(&self, now: Timestamp) -> bool {
