@@ -162,10 +162,7 @@ impl Unit {
         }
         let (generation, name) = (job.generation, job.blob.clone());
         let mut place = BlobPlace::base(generation, name);
-        let record = self.find_blob(&place).await?;
-        if let Some(record) = &record {
-            place.indexed.clone_from(&record.tags);
-        }
+        let record = self.find_at(&mut place).await?;
         let is_own = |record: &BlobRecord| record.pending_copy().is_some_and(|copy| copy.id == job.id);
         Ok(record.filter(is_own).map(|record| (place, record)))
     }

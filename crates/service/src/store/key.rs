@@ -12,6 +12,8 @@
 //! C account 0 name 0 ticks         soft-deleted container        -> DeletedContainer
 //! d until key                      what is soft deleted, by the moment at which it is gone for good -> nothing
 //! i generation tag 0 value 0 name   blob by one of its tags       -> nothing
+//! E end generation name            blob that expires then        -> nothing
+//! H generation until key           what is held until then, by the key of its record -> nothing
 //! h generation name                staged blob: has uncommitted blocks -> StagedRecord
 //! u stage block                    uncommitted block             -> BlockRecord
 //! ~ content                        bytes up to the inline limit
@@ -244,6 +246,46 @@ pub fn tagged_value_and_name<'a>(key: &'a [u8], tag: &str) -> Option<(&'a str, &
     rest.split_once('\0')
 }
 
+/// A blob that expires at a moment, in the order of the moments.
+pub fn expiring(end: Timestamp, generation: Generation, name: &str) -> Key {
+    join(&[b"E", &end.0.to_be_bytes(), &generation.0, name.as_bytes()])
+}
+
+/// Every blob whose time has come.
+pub fn all_expired(now: Timestamp) -> KeyRange {
+    KeyRange::new(Key::from_static(b"E"), join(&[b"E", &now.0.saturating_add(1).to_be_bytes()]))
+}
+
+/// The moment, the container and the name that a key of [`expiring`] says.
+pub fn expiring_of(key: &[u8]) -> Option<(Timestamp, Generation, &str)> {
+    let (end, rest) = key.get(1..)?.split_first_chunk::<8>()?;
+    let (generation, name) = rest.split_first_chunk::<12>()?;
+    let name = std::str::from_utf8(name).ok()?;
+    Some((Timestamp(u64::from_be_bytes(*end)), Generation(*generation), name))
+}
+
+/// A blob, snapshot or version that is held until a moment, by the key of its record.
+pub fn held(generation: Generation, until: Timestamp, record: &Key) -> Key {
+    join(&[b"H", &generation.0, &until.0.to_be_bytes(), record])
+}
+
+/// Of one container.
+pub fn all_held(generation: Generation) -> Key {
+    join(&[b"H", &generation.0])
+}
+
+/// Of one container, what is held longer than up to a moment.
+pub fn held_after(generation: Generation, now: Timestamp) -> KeyRange {
+    let end = KeyRange::prefix(all_held(generation)).end;
+    let start = join(&[b"H", &generation.0, &now.0.saturating_add(1).to_be_bytes()]);
+    KeyRange { start, end }
+}
+
+/// Until when, of a key of [`held`].
+pub fn held_until(key: &[u8]) -> Option<Timestamp> {
+    Some(Timestamp(u64::from_be_bytes(key.get(NAME_AT..NAME_AT + 8)?.try_into().ok()?)))
+}
+
 /// The containers of all accounts.
 pub fn every_container() -> KeyRange {
     KeyRange::prefix(&b"c"[..])
@@ -259,6 +301,11 @@ pub(in crate::store) fn staged(generation: Generation, name: &str) -> Key {
 
 pub fn all_staged(generation: Generation) -> Key {
     join(&[b"h", &generation.0])
+}
+
+/// The staged blobs of all containers.
+pub fn every_staged() -> KeyRange {
+    KeyRange::prefix(&b"h"[..])
 }
 
 pub fn block(stage: ContentId, id: &[u8]) -> Key {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use lazuli_engine::{EngineError, Key, Plan, Reader, Value};
 use lazuli_model::access::Principal;
 use lazuli_model::account::{AccountFeatures, Features};
+use lazuli_model::admission::Circumstances;
 use lazuli_model::operation::{Mode, Reads, Writes};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
@@ -53,14 +54,25 @@ impl Services {
     {
         let work = &work;
         self.engine()
-            .run(self.deadline(), |reader| async move {
-                let unit = Unit::new(reader, context.clone(), self.options().features.clone());
-                let output = work(unit.clone()).await?;
-                let Plan { writes, private_writes, publish, release, .. } =
-                    std::mem::replace(&mut *unit.inner.plan.lock(), Plan::new(()));
-                Ok(Plan { writes, private_writes, publish, release, output })
-            })
+            .run(self.deadline(), |reader| async move { self.plan(reader, context, work).await })
             .await
+    }
+
+    /// What `work` writes on the snapshot of a reader, for those who commit it themselves.
+    pub(super) async fn plan<T, E, Fut>(
+        &self,
+        reader: Reader,
+        context: &Context,
+        work: impl FnOnce(Unit) -> Fut,
+    ) -> Result<Plan<T>, E>
+    where
+        Fut: Future<Output = Result<T, E>>,
+    {
+        let unit = Unit::new(reader, context.clone(), self.options().features.clone());
+        let output = work(unit.clone()).await?;
+        let Plan { writes, private_writes, publish, release, .. } =
+            std::mem::replace(&mut *unit.inner.plan.lock(), Plan::new(()));
+        Ok(Plan { writes, private_writes, publish, release, output })
     }
 
     /// A snapshot of everything that is committed.
@@ -105,6 +117,12 @@ impl<M: Mode> Unit<M> {
 
     pub fn version(&self) -> ApiVersion {
         self.inner.context.version
+    }
+
+    /// What records are judged in.
+    pub(super) fn circumstances(&self) -> Circumstances {
+        let (now, version) = (self.now(), self.version());
+        Circumstances { now, version, keeps_versions: self.features().versioning }
     }
 
     pub(in crate::store) fn reader(&self) -> &Reader {

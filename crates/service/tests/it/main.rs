@@ -10,6 +10,9 @@ mod contents;
 mod copied_contents;
 mod copies;
 mod encryption;
+mod expiry;
+mod holds;
+mod last_access;
 mod pages;
 mod plan_sizes;
 mod queue;
@@ -19,5 +22,6 @@ mod tags;
 #[path = "../../src/testing.rs"]
 mod testing;
 mod tiers;
+mod uncommitted;
 mod uploads;
 mod versions;

@@ -14,12 +14,11 @@ pub use super::record::queue::{MessageRecord, QueueRecord, Slot};
 
 use lazuli_engine::Value;
 use lazuli_model::admission::queue::{PopReceipt, admit_message};
-use lazuli_model::admission::{self, admit_name};
+use lazuli_model::admission::{self, Circumstances, admit_name};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::{Mode, Policy};
 use lazuli_model::time::Timestamp;
-use lazuli_model::version::ApiVersion;
 use uuid::Uuid;
 
 use super::by_name::ByName;
@@ -47,10 +46,9 @@ impl Resource for QueueRecord {
         policy: &Policy,
         (): &(),
         found: Option<Self>,
-        now: Timestamp,
-        _: ApiVersion,
+        circumstances: Circumstances,
     ) -> Result<admission::Admitted<Self>, Failure> {
-        admit_name(policy, found, now, Self::NOT_FOUND)
+        admit_name(policy, found, circumstances.now, Self::NOT_FOUND)
     }
 }
 
@@ -72,10 +70,9 @@ impl Resource for MessageRecord {
         _: &Policy,
         given: &PopReceipt,
         found: Option<Self>,
-        now: Timestamp,
-        _: ApiVersion,
+        circumstances: Circumstances,
     ) -> Result<admission::Admitted<Self>, Failure> {
-        admit_message(*given, found, now)
+        admit_message(*given, found, circumstances.now)
     }
 }
 

@@ -197,15 +197,17 @@ fn contents_and_blocks() {
         stage: ContentId(5),
         id_length: 6,
         created: Timestamp(7),
+        touched: Timestamp(7),
         lease: lease(),
         customer_key: None,
         encryption_scope: None,
     };
-    assert_bytes(&staged, "020506070111013c0107000000");
+    assert_bytes(&staged, "020506070111013c010700000007");
     let first = [1, 5, 6, 7, 1, 0x11, 1, 0x3c, 1, 7, 0];
     assert_eq!(StagedRecord::decode(&first).expect("read"), staged, "the first shape");
     staged.customer_key = Some(CustomerKeyHash([5; 32]));
-    assert_bytes(&staged, &format!("020506070111013c01070001{}00", "05".repeat(32)));
+    staged.touched = Timestamp(300);
+    assert_bytes(&staged, &format!("020506070111013c01070001{}00ac02", "05".repeat(32)));
     let manifest =
         Content { id: ContentId(1), length: 2, shape: content::Shape::Manifest { blocks: 3, named: true } };
     let blocks = vec![
