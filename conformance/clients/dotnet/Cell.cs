@@ -40,6 +40,8 @@ sealed class Cell
     public Answer[] Answers;
     /// The state of the lease after a success, `gone`, or null where the table does not say.
     public string After;
+    /// The seconds that a success tells to be left of the lease, where the table does say.
+    public int? LeaseTime;
 
     public bool Expired => Blob.StartsWith("expired");
 
@@ -49,7 +51,7 @@ sealed class Cell
         return Place + ": " + Operation + ", " + Blob + ", " + (sent == "" ? "nothing sent" : sent);
     }
 
-    /// Reads every table of a directory: `operation | blob | sent | answer [or answer] [| after]`.
+    /// Reads every table of a directory: `operation | blob | sent | answer [or answer] [| after [seconds]]`.
     public static List<Cell> ReadAll(string directory)
     {
         var cells = new List<Cell>();
@@ -79,6 +81,7 @@ sealed class Cell
         var columns = line.Split('|').Select(column => column.Trim()).ToArray();
         if (columns.Length < 4 || columns.Length > 5) throw new FormatException("not four or five columns");
         var sent = columns[2].Split(new[] { ' ' }, StringSplitOptions.RemoveEmptyEntries).Where(word => word != "-");
+        var after = columns.Length == 5 ? columns[4].Split(' ') : new[] { "" };
         return new Cell
         {
             Place = place,
@@ -86,7 +89,8 @@ sealed class Cell
             Blob = columns[1],
             Sent = sent.Select(word => word.Split(new[] { '=' }, 2)).ToDictionary(pair => pair[0], pair => pair[1]),
             Answers = columns[3].Split(new[] { " or " }, StringSplitOptions.None).Select(Answer.Read).ToArray(),
-            After = columns.Length == 5 && columns[4] != "" ? columns[4] : null,
+            After = after[0] == "" ? null : after[0],
+            LeaseTime = after.Length > 1 ? int.Parse(after[1]) : (int?)null,
         };
     }
 }

@@ -46,6 +46,8 @@ sealed class Attempt
     public string SourceName;
     public string Proposed;
     public TimeSpan? Period;
+    /// The time that Break Lease answered.
+    public int? LeaseTime;
     /// Of the blob for a difference of pages, of the source for an incremental copy.
     public string Snapshot;
     /// Whether a block waits to be committed.

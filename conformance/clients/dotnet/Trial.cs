@@ -141,6 +141,11 @@ sealed class Trial
         }
         var lease = after == null ? "gone" : after.LeaseState;
         if (cell.After != null && lease != cell.After) return "after it the lease is " + lease + ", expected " + cell.After;
+        // Some seconds may have passed since the lease was taken.
+        if (cell.LeaseTime is int told && !(attempt.LeaseTime <= told && attempt.LeaseTime >= Math.Max(0, told - 10)))
+        {
+            return "the lease has " + attempt.LeaseTime + " seconds left, expected " + told;
+        }
         switch (attempt.Operation.Effect)
         {
             case Effect.Deletes:

@@ -39,7 +39,9 @@ sealed partial class V11 : Storage
     public override string Name => "Microsoft.Azure.Storage.Blob";
 
     public override bool Sends(string operation, string header) =>
-        header != "If-Tags" && !(operation == "PutBlockFromUrl" && header.StartsWith("source-"));
+        header != "If-Tags"
+        && !(operation == "PutBlockFromUrl" && header.StartsWith("source-"))
+        && !(operation == "SetBlobTier" && header == "lease");
 
     /// Sees every answer before the client does.
     static OperationContext Tap()

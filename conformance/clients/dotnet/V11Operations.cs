@@ -75,11 +75,8 @@ sealed partial class V11
             Source(at), 0, 4, null, Fill(at.Source), Fill(at.Target), Options, Tap(), Never);
         Operations["PutPageFromUrl"] = at => PageBlob(at).WritePagesAsync(
             Source(at), 0, 512, 512, null, Fill(at.Source), Fill(at.Target), Options, Tap(), Never);
-        Operations["IncrementalCopyBlob"] = at =>
-        {
-            var source = new CloudPageBlob(container.GetPageBlobReference(at.SourceName).Uri, Moment(at.Snapshot), service);
-            return PageBlob(at).StartIncrementalCopyAsync(source, Fill(at.Target), Options, Tap(), Never);
-        };
+        Operations["IncrementalCopyBlob"] = at => PageBlob(at).StartIncrementalCopyAsync(
+            new Uri(Source(at) + "&snapshot=" + Uri.EscapeDataString(at.Snapshot)), Fill(at.Target), Options, Tap(), Never);
     }
 
     void Leases()
@@ -89,15 +86,16 @@ sealed partial class V11
         Operations["RenewLease"] = at => AnyBlob(at).RenewLeaseAsync(Fill(at.Target), Options, Tap(), Never);
         Operations["ChangeLease"] = at => AnyBlob(at).ChangeLeaseAsync(at.Proposed, Fill(at.Target), Options, Tap(), Never);
         Operations["ReleaseLease"] = at => AnyBlob(at).ReleaseLeaseAsync(Fill(at.Target), Options, Tap(), Never);
-        Operations["BreakLease"] = at => AnyBlob(at).BreakLeaseAsync(at.Period, Fill(at.Target), Options, Tap(), Never);
+        Operations["BreakLease"] = async at => at.LeaseTime =
+            (int)(await AnyBlob(at).BreakLeaseAsync(at.Period, Fill(at.Target), Options, Tap(), Never)).TotalSeconds;
         Operations["AcquireContainerLease"] = at =>
             Container(at).AcquireLeaseAsync(null, at.Proposed, Fill(at.Target), Options, Tap(), Never);
         Operations["RenewContainerLease"] = at => Container(at).RenewLeaseAsync(Fill(at.Target), Options, Tap(), Never);
         Operations["ChangeContainerLease"] = at =>
             Container(at).ChangeLeaseAsync(at.Proposed, Fill(at.Target), Options, Tap(), Never);
         Operations["ReleaseContainerLease"] = at => Container(at).ReleaseLeaseAsync(Fill(at.Target), Options, Tap(), Never);
-        Operations["BreakContainerLease"] = at =>
-            Container(at).BreakLeaseAsync(at.Period, Fill(at.Target), Options, Tap(), Never);
+        Operations["BreakContainerLease"] = async at => at.LeaseTime =
+            (int)(await Container(at).BreakLeaseAsync(at.Period, Fill(at.Target), Options, Tap(), Never)).TotalSeconds;
     }
 
     void Containers()

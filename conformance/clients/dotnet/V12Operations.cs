@@ -82,8 +82,8 @@ sealed partial class V12
             {
                 SourceConditions = Page(at.Source), DestinationConditions = Page(at.Target),
             });
-        Operations["IncrementalCopyBlob"] = at => PageBlob(at).StartCopyIncrementalAsync(
-            container.GetBlobClient(at.SourceName).Uri, at.Snapshot, Page(at.Target));
+        Operations["IncrementalCopyBlob"] = at =>
+            PageBlob(at).StartCopyIncrementalAsync(Source(at), at.Snapshot, Page(at.Target));
     }
 
     static BlobCopyFromUriOptions Copying(Attempt at) =>
@@ -98,7 +98,8 @@ sealed partial class V12
             Operations["Renew" + noun] = at => LeaseOf(at, at.Target.Lease).RenewAsync(Leasing(at.Target));
             Operations["Change" + noun] = at => LeaseOf(at, at.Target.Lease).ChangeAsync(at.Proposed, Leasing(at.Target));
             Operations["Release" + noun] = at => LeaseOf(at, at.Target.Lease).ReleaseAsync(Leasing(at.Target));
-            Operations["Break" + noun] = at => LeaseOf(at, null).BreakAsync(at.Period, Leasing(at.Target));
+            Operations["Break" + noun] = async at =>
+                at.LeaseTime = (await LeaseOf(at, null).BreakAsync(at.Period, Leasing(at.Target))).Value.LeaseTime;
         }
     }
 

@@ -78,7 +78,7 @@ def main():
             good &= run(program, place, server)
         if 'LAZULI_TEST_ONLY' not in os.environ:
             with Server(asked.server, '--features', FEATURES) as server:
-                good &= run(program, place, server, LAZULI_TEST_ONLY='with features')
+                good &= run(program, place, server, LAZULI_TEST_ONLY='with features', LAZULI_TEST_FEATURES='1')
     return 0 if good else 1
 
 
