@@ -9,6 +9,8 @@ use percent_encoding::percent_decode_str;
 pub struct Query {
     raw: String,
     pairs: Vec<(String, String)>,
+    /// Of each pair, whether it was sent without `=`.
+    words: Vec<bool>,
 }
 
 /// The query is not percent-encoded UTF-8.
@@ -17,12 +19,13 @@ pub struct BadQuery;
 
 impl Query {
     pub fn parse(raw: &str) -> Result<Self, BadQuery> {
-        let mut pairs = Vec::new();
+        let (mut pairs, mut words) = (Vec::new(), Vec::new());
         for part in raw.split('&').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            words.push(!part.contains('='));
             pairs.push((decode(name)?, decode(value)?));
         }
-        Ok(Self { raw: raw.to_owned(), pairs })
+        Ok(Self { raw: raw.to_owned(), pairs, words })
     }
 
     pub fn raw(&self) -> &str {
@@ -41,6 +44,17 @@ impl Query {
 
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    pub fn has_words(&self) -> bool {
+        self.words.contains(&true)
+    }
+
+    /// The pairs as .NET reads them: a word without `=` is a value of the empty name.
+    pub fn pairs_of_dotnet(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pairs()
+            .zip(&self.words)
+            .map(|((name, value), word)| if *word { ("", name) } else { (name, value) })
     }
 
     pub fn count(&self, name: &str) -> usize {

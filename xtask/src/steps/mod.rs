@@ -1,6 +1,7 @@
 //! The steps of `cargo xtask test`, in order: cheap ones first, so that a mistake shows soon.
 
 pub mod chaos;
+mod dotnet;
 mod js;
 mod python;
 mod replay;
@@ -29,6 +30,7 @@ const STEPS: &[Step] = &[
     Step { name: "rust", title: "tests of the workspace", run: rust::run },
     Step { name: "python", title: "the official Python clients", run: python::run },
     Step { name: "js", title: "the official JavaScript clients", run: js::run },
+    Step { name: "dotnet", title: "the official .NET clients, v12 and v11", run: dotnet::run },
     Step { name: "replay", title: "recorded answers of the real service", run: replay::run },
     Step { name: "chaos", title: "kills, histories, clocks, abuse and want", run: chaos::run },
     Step { name: "tools", title: "azcopy, rclone, deltalake and others", run: tools::run },

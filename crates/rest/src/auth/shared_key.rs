@@ -86,6 +86,7 @@ struct Forms<'a> {
     white_space_folds: bool,
     /// The path with the account's primary name, where the secondary was addressed in path style.
     primary_path: Option<String>,
+    query_has_words: bool,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -93,6 +94,9 @@ struct Form {
     byte_order: bool,
     folded: bool,
     primary_path: bool,
+    /// A part of the query without `=` is a value of the empty name. The .NET clients up to v11 sign it so, and their Put Page
+    /// From URL sends one.
+    words_are_values: bool,
 }
 
 impl<'a> Forms<'a> {
@@ -123,7 +127,13 @@ impl<'a> Forms<'a> {
             let rest = path.find('/').and_then(|slash| path.get(slash..)).unwrap_or_default();
             format!("/{}{rest}", head.target.account)
         });
-        Ok(Self { headers, byte_order_differs, white_space_folds, primary_path })
+        Ok(Self {
+            headers,
+            byte_order_differs,
+            white_space_folds,
+            primary_path,
+            query_has_words: head.query.has_words(),
+        })
     }
 
     /// The likeliest first. The others exist only where they give another string.
@@ -131,12 +141,16 @@ impl<'a> Forms<'a> {
         let orders = if self.byte_order_differs { 2 } else { 1 };
         let folds = if self.white_space_folds { 2 } else { 1 };
         let paths = if self.primary_path.is_some() { 2 } else { 1 };
-        (0..paths).flat_map(move |path| {
-            (0..folds).flat_map(move |fold| {
-                (0..orders).map(move |order| Form {
-                    byte_order: order == 1,
-                    folded: fold == 1,
-                    primary_path: path == 1,
+        let words = if self.query_has_words { 2 } else { 1 };
+        (0..words).flat_map(move |word| {
+            (0..paths).flat_map(move |path| {
+                (0..folds).flat_map(move |fold| {
+                    (0..orders).map(move |order| Form {
+                        byte_order: order == 1,
+                        folded: fold == 1,
+                        primary_path: path == 1,
+                        words_are_values: word == 1,
+                    })
                 })
             })
         })
@@ -162,7 +176,7 @@ fn string_to_sign(scheme: Scheme, head: &Head, account: &str, forms: &Forms<'_>,
             header_line(&mut out, head, headers::RANGE);
             canonical_headers(&mut out, forms, form);
             canonical_path(&mut out, head, account, forms, form);
-            canonical_query(&mut out, head);
+            canonical_query(&mut out, head, form);
         }
         (Scheme::SharedKeyLite, false) => {
             line(&mut out, head.method.as_str());
@@ -260,9 +274,12 @@ fn canonical_path(out: &mut Vec<u8>, head: &Head, account: &str, forms: &Forms<'
 }
 
 /// Parameters by lower-case name, the values of one name sorted and joined by commas.
-fn canonical_query(out: &mut Vec<u8>, head: &Head) {
-    let mut pairs: Vec<(Cow<'_, str>, &str)> =
-        head.query.pairs().map(|(name, value)| (lower(name), value)).collect();
+fn canonical_query(out: &mut Vec<u8>, head: &Head, form: Form) {
+    let mut pairs: Vec<(Cow<'_, str>, &str)> = if form.words_are_values {
+        head.query.pairs_of_dotnet().map(|(name, value)| (lower(name), value)).collect()
+    } else {
+        head.query.pairs().map(|(name, value)| (lower(name), value)).collect()
+    };
     pairs.sort_unstable();
     let mut previous: Option<&str> = None;
     for (name, value) in &pairs {

@@ -124,6 +124,32 @@ fn white_space_is_taken_as_it_is_and_folded() {
     }
 }
 
+/// The v11 client for .NET sends `?comp=page&update` and signs `:update`; others sign `update:`.
+#[test]
+fn a_word_of_the_query_is_taken_as_a_name_and_as_a_value() {
+    let date = now().rfc1123();
+    let request = get().header("x-ms-date", &date).query("comp", "page");
+    let string = |query: &str| {
+        format!(
+            "GET\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:{date}\nx-ms-version:2026-10-06\n\
+             /devstoreaccount1/devstoreaccount1/c/b{query}"
+        )
+    };
+    let judge = |request: &Request, signed: &str| code(sign(request.clone(), &string(signed)).authenticate());
+    let word = request.clone().word("update");
+    for signed in ["\n:update\ncomp:page", "\ncomp:page\nupdate:"] {
+        assert_eq!(judge(&word, signed), "ok", "{signed}");
+    }
+    for (other, signed) in [
+        (request.clone().word("delete"), "\n:update\ncomp:page"),
+        (request.clone().query("update", ""), "\n:update\ncomp:page"),
+        (request.clone(), "\n:update\ncomp:page"),
+        (word, "\ncomp:page"),
+    ] {
+        assert_eq!(judge(&other, signed), "403 AuthenticationFailed", "{:?} {signed}", other.raw_query());
+    }
+}
+
 /// The rules that versions changed.
 #[test]
 fn old_versions_sign_zero_and_leave_empty_headers_out() {

@@ -53,6 +53,8 @@ pub struct Request {
     pub host: &'static str,
     pub path: String,
     pub query: Vec<(String, String)>,
+    /// Parts of the query without `=`, after the others.
+    pub words: Vec<String>,
     pub headers: Vec<(String, String)>,
     pub secure: bool,
     pub peer: Option<&'static str>,
@@ -66,6 +68,7 @@ impl Request {
             host: "127.0.0.1:10000",
             path: path.to_owned(),
             query: Vec::new(),
+            words: Vec::new(),
             headers: Vec::new(),
             secure: true,
             peer: Some("127.0.0.1"),
@@ -75,6 +78,11 @@ impl Request {
 
     pub fn query(mut self, name: &str, value: &str) -> Self {
         self.query.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub fn word(mut self, word: &str) -> Self {
+        self.words.push(word.to_owned());
         self
     }
 
@@ -96,9 +104,8 @@ impl Request {
 
     pub fn raw_query(&self) -> String {
         let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
-        let pairs: Vec<String> =
-            self.query.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
-        pairs.join("&")
+        let pairs = self.query.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value)));
+        pairs.chain(self.words.iter().map(|word| encode(word))).collect::<Vec<_>>().join("&")
     }
 
     pub fn head(&self) -> Head {

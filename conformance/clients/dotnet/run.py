@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Microsoft's .NET storage clients, v12 and v11, against servers that this starts: run.py --server target/debug/lazuli [v12|v11]
+
+What install.py brought is below --place. Each program is compiled from the sources beside this file, then run twice: the tables
+and the tour against a server as it is, and the stops of the tour that need features against one that has them.
+"""
+import argparse
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '../..')]
+
+from lazuli_server import Server  # noqa: E402
+
+SHARED = ['Cell.cs', 'Storage.cs', 'Catalogue.cs', 'Trial.cs', 'Program.cs']
+PROGRAMS = {
+    'v12': (['V12.cs', 'V12Operations.cs', 'Tour12.cs'], 
+            ['Azure.Core', 'Azure.Storage.Common', 'Azure.Storage.Blobs', 'System.Memory.Data']),
+    'v11': (['V11.cs', 'V11Operations.cs', 'Tour11.cs'], ['Microsoft.Azure.Storage.Common', 'Microsoft.Azure.Storage.Blob']),
+}
+FEATURES = 'versioning,containerSoftDelete=7'
+# Debug servers and two cores: a run takes about a minute.
+MOST_SECONDS = 600
+
+
+def build(name, place):
+    """The program, among copies of the clients' libraries; the runtime looks for them beside it."""
+    sources, libraries = PROGRAMS[name]
+    app = os.path.join(place, 'app')
+    if not os.path.isdir(app):
+        shutil.copytree(os.path.join(place, 'clients'), app)
+    framework = glob.glob(os.path.join(place, 'dotnet/shared/Microsoft.NETCore.App/*'))[0]
+    program = os.path.join(app, 'lazuli-%s.dll' % name)
+    base = [path for path in glob.glob(os.path.join(framework, '*.dll'))
+            if os.path.basename(path).split('.')[0] in ('System', 'mscorlib', 'netstandard') and '.Native' not in path and 'WindowsRuntime' not in path]
+    mono = os.path.join(place, 'mono')
+    mcs = [os.path.join(mono, 'usr/bin/mono-sgen'), os.path.join(mono, 'usr/lib/mono/4.5/mcs.exe'), '-noconfig', '-nostdlib',
+           '-langversion:7.2', '-warnaserror', '-nowarn:1701,1702', '-out:' + program]
+    references = ['-r:' + path for path in sorted(base)] + ['-r:%s/%s.dll' % (app, library) for library in libraries]
+    # Without its configuration mono does not find the library that opens files.
+    environment = {**os.environ, 'MONO_PATH': os.path.join(mono, 'usr/lib/mono/4.5'), 'MONO_CFG_DIR': os.path.join(mono, 'etc')}
+    words = [*mcs, *references, *[os.path.join(HERE, source) for source in SHARED + sources]]
+    if subprocess.run(words, env=environment, timeout=MOST_SECONDS).returncode != 0:
+        sys.exit('%s does not compile' % name)
+    with open(program.replace('.dll', '.runtimeconfig.json'), 'w', encoding='utf-8') as file:
+        json.dump({'runtimeOptions': {'framework': {'name': 'Microsoft.NETCore.App', 'version': '3.1.0'}}}, file)
+    return program
+
+
+def run(program, place, server, **more):
+    # v11 refuses a connection string with an endpoint that it does not know.
+    known = [field for field in server.connection_string.split(';') if not field.startswith('DfsEndpoint')]
+    environment = {**os.environ, 'DOTNET_SYSTEM_GLOBALIZATION_INVARIANT': '1', 'LD_LIBRARY_PATH': os.path.join(place, 'openssl'),
+                   'DOTNET_CLI_TELEMETRY_OPTOUT': '1', **more}
+    words = [os.path.join(place, 'dotnet/dotnet'), program, ';'.join(known), server.clock_url, os.path.join(HERE, 'tables')]
+    return subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, timeout=MOST_SECONDS).returncode == 0
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument('programs', nargs='*', metavar='PROGRAM', help=', '.join(PROGRAMS))
+    words.add_argument('--place', default=os.path.join(HERE, '../../../target/dotnet'))
+    words.add_argument('--server', required=True, help='the program of the server')
+    asked = words.parse_args()
+    unknown = [name for name in asked.programs if name not in PROGRAMS]
+    if unknown:
+        words.error('no program %s; there are %s' % (', '.join(unknown), ', '.join(PROGRAMS)))
+    place = os.path.abspath(asked.place)
+    good = True
+    for name in asked.programs or PROGRAMS:
+        program = build(name, place)
+        with Server(asked.server) as server:
+            good &= run(program, place, server)
+        if 'LAZULI_TEST_ONLY' not in os.environ:
+            with Server(asked.server, '--features', FEATURES) as server:
+                good &= run(program, place, server, LAZULI_TEST_ONLY='with features', LAZULI_TEST_FEATURES='1')
+    return 0 if good else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,27 @@
+//! conformance/clients/dotnet: programs on Microsoft's storage clients for .NET. Compiler, runtime and clients are installed
+//! below the target directory.
+
+use super::Outcome;
+use crate::shell::{Chore, command, run as execute};
+use crate::{paths, server};
+
+/// What install.py ends with where the clients cannot be had.
+const MISSING: i32 = 77;
+
+pub fn run() -> Chore<Outcome> {
+    let place = paths::target().join("dotnet");
+    let mut install = command("python3");
+    install.args(["-B", "conformance/clients/dotnet/install.py"]).arg(&place);
+    let status = install.status().map_err(|error| format!("cannot run python3: {error}"))?;
+    if status.code() == Some(MISSING) {
+        return Ok(Outcome::Skipped("the .NET clients cannot be installed here; the reason is above"));
+    }
+    if !status.success() {
+        return Err(format!("conformance/clients/dotnet/install.py failed: {status}"));
+    }
+    server::build()?;
+    let mut python = command("python3");
+    python.args(["-B", "conformance/clients/dotnet/run.py", "--place"]).arg(&place);
+    execute(python.arg("--server").arg(server::binary()))?;
+    Ok(Outcome::Passed)
+}
