@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use lazuli_engine::{Engine, EngineStats, ExtentStats};
 use lazuli_model::time::Timestamp;
 
+use super::event::{Desk, EventStats};
 use super::members::{self, Members};
 use super::queue::QueueCaches;
 use super::sealing::ScopeKeys;
@@ -43,6 +44,7 @@ struct Inner {
     long_lists: turns::Turns,
     copies: turns::Turns,
     upkeep: upkeep::Counters,
+    events: Desk,
     queue_caches: QueueCaches,
     scope_keys: ScopeKeys,
 }
@@ -67,6 +69,7 @@ impl Services {
             long_lists: turns::Turns::new(LONG_LISTS, LONG_LISTS_PATIENCE),
             copies: turns::Turns::new(COPIES, COPIES_PATIENCE),
             upkeep: upkeep::Counters::default(),
+            events: Desk::default(),
             queue_caches: QueueCaches::default(),
             scope_keys: ScopeKeys::default(),
         };
@@ -123,6 +126,15 @@ impl Services {
     /// What the sweeper has met.
     pub fn upkeep(&self) -> &upkeep::Counters {
         &self.inner.upkeep
+    }
+
+    pub(super) fn events(&self) -> &Desk {
+        &self.inner.events
+    }
+
+    /// What became of events here.
+    pub fn event_stats(&self) -> EventStats {
+        self.events().stats()
     }
 
     pub(crate) fn long_lists(&self) -> &turns::Turns {

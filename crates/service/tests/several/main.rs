@@ -15,6 +15,8 @@ mod copied_contents;
 mod copies;
 #[path = "../it/encryption/mod.rs"]
 mod encryption;
+#[path = "../it/events/mod.rs"]
+mod events;
 mod members;
 mod on_one;
 #[path = "../it/pages.rs"]
