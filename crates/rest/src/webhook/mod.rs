@@ -132,3 +132,6 @@ impl WebHooks {
         timeout(ANSWERED, asking).await.map_err(|_| "no answer in time".to_owned())?
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -118,9 +118,14 @@ async fn deliver_some(
     let job = format!("events-{:016x}", outbox::id(subscription));
     let Some(work) = Work::take_job(services, &job).await? else { return Ok(EventStats::default()) };
     let listed = outbox::due(services, subscription, limit).await?;
-    let outcome = match &subscription.target {
-        EventTarget::Queue(queue) => into_queue(&work, subscription, queue, &listed).await?,
-        EventTarget::WebHook(_) => to_hook(&work, subscription, carrier, listed).await?,
+    let delivered = match &subscription.target {
+        EventTarget::Queue(queue) => into_queue(&work, subscription, queue, &listed).await,
+        EventTarget::WebHook(_) => to_hook(&work, subscription, carrier, listed).await,
+    };
+    let outcome = match delivered {
+        // The server that has the job now will do it.
+        Err(_) if work.is_lost() => EventStats::default(),
+        delivered => delivered?,
     };
     services.events().count(outcome);
     Ok(outcome)
