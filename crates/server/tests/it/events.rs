@@ -31,7 +31,7 @@ fn next(server: &Server) -> Value {
 
 fn start(arguments: &[&str]) -> Server {
     let server = Server::start(
-        in_memory().args(["--createContainers", "c", "--createQueues", "news"]).args(arguments),
+        in_memory().args(["--createContainers", "box", "--createQueues", "news"]).args(arguments),
     );
     assert_eq!(get(server.address("admin"), "/readyz").text(), "ready\n");
     server
@@ -41,7 +41,7 @@ fn start(arguments: &[&str]) -> Server {
 fn what_happens_to_blobs_comes_into_the_queue() {
     let server = start(&["--events", "queue:news"]);
     let blob = server.address("blob");
-    let put = Request::new("PUT", format!("/{ACCOUNT}/c/a%20b"))
+    let put = Request::new("PUT", format!("/{ACCOUNT}/box/a%20b"))
         .header("x-ms-blob-type", "BlockBlob")
         .header("x-ms-client-request-id", "my-own-id")
         .header("content-type", "text/plain");
@@ -49,18 +49,18 @@ fn what_happens_to_blobs_comes_into_the_queue() {
     assert_eq!(stored.status, 201);
     let event = next(&server);
     assert_eq!(event["eventType"], "Microsoft.Storage.BlobCreated");
-    assert_eq!(event["subject"], "/blobServices/default/containers/c/blobs/a b");
+    assert_eq!(event["subject"], "/blobServices/default/containers/box/blobs/a b");
     let data = &event["data"];
     assert_eq!(data["api"], "PutBlob");
-    assert_eq!(data["url"], format!("http://127.0.0.1/{ACCOUNT}/c/a b"));
+    assert_eq!(data["url"], format!("http://127.0.0.1/{ACCOUNT}/box/a b"));
     assert_eq!(data["requestId"].as_str(), stored.header("x-ms-request-id"));
     assert_eq!(data["eTag"].as_str(), stored.header("etag").map(|etag| etag.trim_matches('"')));
     assert_eq!((&data["clientRequestId"], &data["contentType"]), (&"my-own-id".into(), &"text/plain".into()));
     let created = data["sequencer"].as_str().expect("a sequencer").to_owned();
 
     // A part of a batch has no host of its own.
-    let part = format!("DELETE /{ACCOUNT}/c/a%20b HTTP/1.1\r\n");
-    let inner = signed(blob, Request::new("DELETE", format!("/{ACCOUNT}/c/a%20b")));
+    let part = format!("DELETE /{ACCOUNT}/box/a%20b HTTP/1.1\r\n");
+    let inner = signed(blob, Request::new("DELETE", format!("/{ACCOUNT}/box/a%20b")));
     let headers: String = inner.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let body = format!(
         "--b\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: 0\r\n\r\n\
@@ -74,7 +74,7 @@ fn what_happens_to_blobs_comes_into_the_queue() {
     let event = next(&server);
     assert_eq!(event["eventType"], "Microsoft.Storage.BlobDeleted");
     assert_eq!(event["data"]["api"], "DeleteBlob");
-    assert_eq!(event["data"]["url"], format!("http://127.0.0.1/{ACCOUNT}/c/a b"));
+    assert_eq!(event["data"]["url"], format!("http://127.0.0.1/{ACCOUNT}/box/a b"));
     assert!(event["data"]["sequencer"].as_str().expect("a sequencer") > created.as_str());
     let metrics = get(server.address("admin"), "/metrics").text();
     assert!(metrics.contains("lazuli_events_delivered_total 2"), "{metrics}");
@@ -116,7 +116,7 @@ fn a_webhook_that_fails_first_gets_the_event_and_the_queue_does_not_wait() {
     let hook = format!("http://{address}/hook validation=off types=BlobCreated");
     let server = start(&["--test-clock", "--events", &format!("{hook},queue:news")]);
     let blob = server.address("blob");
-    assert_eq!(send(connect(blob), &put_blob(blob, &format!("/{ACCOUNT}/c/b"), b"1")).status, 201);
+    assert_eq!(send(connect(blob), &put_blob(blob, &format!("/{ACCOUNT}/box/b"), b"1")).status, 201);
     let first = told.recv_timeout(PATIENCE).expect("a first try");
     assert_eq!(next(&server)["id"], first[0]["id"]);
     // It waits ten seconds, by the clock of the engine, from when the failure is noted.
