@@ -183,6 +183,9 @@ settings! {
             /// What accounts can do beyond a plain one: [account/]feature, separated by commas; versioning, immutability
             /// (which switches versioning on), lastAccessTime, containerSoftDelete=DAYS, encryptionScope=NAME.
             features: List, "features", "LIST", "LAZULI_FEATURES";
+            /// Who is told of blobs that are made and deleted: [account/]queue:NAME or [account/]https://HOST/PATH, each with
+            /// options behind it (docs/configuration.md), separated by commas.
+            events: List, "events", "LIST", "LAZULI_EVENTS";
         }
         switches {
             /// Keep everything in memory; nothing survives the process.

@@ -288,7 +288,8 @@ impl Copy<'_> {
                 admitted.begin_copy(self.at, target.kind, &self.of, length, properties).await
             })
             .await?;
-        copy_job::start(services.clone(), pending, target.clone(), body, length, self.sealing.clone(), turn);
+        let (cause, sealing) = (context.cause.clone(), self.sealing.clone());
+        copy_job::start(services.clone(), cause, pending, target.clone(), body, length, sealing, turn);
         Ok(self.copied(stamped, CopyStatus::Pending, Hashes::default()))
     }
 

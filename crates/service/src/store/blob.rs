@@ -30,6 +30,8 @@ use lazuli_model::blob::{BlobType, ExplicitTier};
 /// Where a blob, or one of its snapshots or versions, stands.
 pub struct BlobPlace {
     pub(super) generation: Generation,
+    /// The container's name, where the account has events; otherwise it is not needed.
+    pub(super) container: String,
     pub(super) name: String,
     pub(super) state: BlobState,
     /// What the indexes say of it.
@@ -54,6 +56,7 @@ impl BlobPlace {
     pub(super) fn base(generation: Generation, name: String) -> Self {
         Self {
             generation,
+            container: String::new(),
             name,
             state: BlobState::Base,
             indexed: Indexed::default(),
@@ -143,7 +146,8 @@ impl<M: Mode> Unit<M> {
     pub(super) async fn place_of(&self, at: &BlobAddress, state: BlobState) -> Answer<BlobPlace> {
         let container = self.container_of(&at.container).await?;
         let (generation, encryption) = (container.generation, container.encryption());
-        Ok(BlobPlace { state, encryption, ..BlobPlace::base(generation, at.blob.clone()) })
+        let container = if self.has_events() { at.container.clone() } else { String::new() };
+        Ok(BlobPlace { state, container, encryption, ..BlobPlace::base(generation, at.blob.clone()) })
     }
 }
 
@@ -307,6 +311,10 @@ impl Admitted<Existing> {
         record.set_version(unit.next_version(&place, from).await?);
         let stamped = record.stamped_with_version();
         place.write(&mut unit, &record);
+        // A copy under way raises its event when the bytes are there.
+        if record.pending_copy().is_none() {
+            unit.raise_created(&place, &record);
+        }
         Ok((stamped, unit))
     }
 

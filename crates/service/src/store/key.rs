@@ -28,6 +28,7 @@
 //! g content                        dead content, its chunks to be released; or a parent to be absorbed
 //! G generation                     dead container, its keys to be swept
 //! J copy                           copy under way, by its id     -> CopyJob
+//! M account 0 subscription due event   event that is to be delivered from this moment on -> EventRow
 //! q account 0 name                 queue                         -> QueueRecord
 //! k generation id                  message                       -> MessageFields
 //! v generation visible receipt id  message by the moment it is visible from -> when it expires
@@ -438,6 +439,45 @@ pub fn copy_jobs() -> KeyRange {
     KeyRange::prefix(&b"J"[..])
 }
 
+/// An event that is to be delivered to a subscription.
+pub fn event(account: &str, subscription: u64, due: Timestamp, event: u128) -> Key {
+    let (due, event) = (due.0.to_be_bytes(), event.to_be_bytes());
+    join(&[b"M", account.as_bytes(), &[0], &subscription.to_be_bytes(), &due, &event])
+}
+
+/// Those of a subscription that are due.
+pub fn events_due(account: &str, subscription: u64, now: Timestamp) -> KeyRange {
+    let at = |due: u64| {
+        let (subscription, due) = (subscription.to_be_bytes(), due.to_be_bytes());
+        join(&[b"M", account.as_bytes(), &[0], &subscription, &due])
+    };
+    KeyRange::new(at(0), at(now.0.saturating_add(1)))
+}
+
+/// Of all subscriptions.
+pub fn events() -> KeyRange {
+    KeyRange::prefix(&b"M"[..])
+}
+
+/// Behind every event of a subscription.
+pub fn events_end(account: &str, subscription: u64) -> Key {
+    join(&[b"M", account.as_bytes(), &[0], &subscription.to_be_bytes(), &[0xff; 25]])
+}
+
+/// The account, subscription and moment that the key of an event names.
+pub fn event_place(key: &[u8]) -> Option<(&str, u64, Timestamp)> {
+    let (names, rest) = key.get(1..)?.split_at_checked(key.len().checked_sub(33)?)?;
+    let account = std::str::from_utf8(names.strip_suffix(&[0])?).ok()?;
+    let (subscription, rest) = rest.split_first_chunk::<8>()?;
+    let due = rest.first_chunk::<8>()?;
+    Some((account, u64::from_be_bytes(*subscription), Timestamp(u64::from_be_bytes(*due))))
+}
+
+/// The event that a key names.
+pub fn event_of(key: &[u8]) -> Option<u128> {
+    Some(u128::from_be_bytes(*key.last_chunk::<16>()?))
+}
+
 pub fn queue(account: &str, name: &str) -> Key {
     join(&[b"q", account.as_bytes(), &[0], name.as_bytes()])
 }
@@ -516,6 +556,18 @@ pub const ENTITY_KEYS_AT: usize = 13;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_key_of_an_event_is_read_as_it_was_written() {
+        let due = Timestamp(7);
+        let key = event("acct", 0, due, 9);
+        assert_eq!((event_place(&key), event_of(&key)), (Some(("acct", 0, due)), Some(9)));
+        assert!(events_end("acct", 0) > event("acct", 0, Timestamp(u64::MAX), u128::MAX));
+        assert!(events_end("acct", 0) < event("acct", 1, Timestamp(0), 0));
+        for short in [&b"M"[..], b"Macct", &key[..20]] {
+            assert_eq!(event_place(short), None);
+        }
+    }
 
     #[test]
     fn contents_lie_in_the_order_in_which_they_were_made() {

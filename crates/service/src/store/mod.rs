@@ -13,6 +13,7 @@ mod copy_content;
 mod copy_job;
 mod deleted_snapshots;
 pub mod download;
+pub mod event;
 mod expired;
 mod find_blobs;
 mod found;

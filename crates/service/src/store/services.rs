@@ -7,6 +7,7 @@ use lazuli_engine::{Engine, EngineStats, ExtentStats};
 use lazuli_model::time::Timestamp;
 use tokio::sync::Semaphore;
 
+use super::event::{Desk, EventStats};
 use super::members::{self, Members};
 use super::queue::QueueCaches;
 use super::sealing::ScopeKeys;
@@ -45,6 +46,7 @@ struct Inner {
     copies: turns::Turns,
     access_notes: Arc<Semaphore>,
     upkeep: upkeep::Counters,
+    events: Desk,
     queue_caches: QueueCaches,
     scope_keys: ScopeKeys,
 }
@@ -70,6 +72,7 @@ impl Services {
             copies: turns::Turns::new(COPIES, COPIES_PATIENCE),
             access_notes: Arc::new(Semaphore::new(last_access::NOTES)),
             upkeep: upkeep::Counters::default(),
+            events: Desk::default(),
             queue_caches: QueueCaches::default(),
             scope_keys: ScopeKeys::default(),
         };
@@ -126,6 +129,15 @@ impl Services {
     /// What the sweeper has met.
     pub fn upkeep(&self) -> &upkeep::Counters {
         &self.inner.upkeep
+    }
+
+    pub(super) fn events(&self) -> &Desk {
+        &self.inner.events
+    }
+
+    /// What became of events here.
+    pub fn event_stats(&self) -> EventStats {
+        self.events().stats()
     }
 
     pub(crate) fn long_lists(&self) -> &turns::Turns {

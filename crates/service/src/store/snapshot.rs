@@ -124,6 +124,7 @@ impl Admitted<Existing> {
         if let Some(staged) = unit.find_staged(&place).await? {
             unit.give_up_stage(&place, &staged);
         }
+        unit.raise_deleted(&place, &base);
         let is_kept =
             unit.leave_version(&place, &base).await?.is_some() || unit.leave_deleted(&place, &base, deletion);
         if !is_kept {

@@ -32,8 +32,9 @@ impl<M: Mode> Unit<M> {
     pub(super) async fn resolve(&self, place: &mut BlobPlace) -> Answer<Option<BlobRecord>> {
         let found = self.find_at(place).await?;
         let (BlobState::Version(version), None) = (place.state, &found) else { return Ok(found) };
-        let encryption = place.encryption.clone();
-        let mut base = BlobPlace { encryption, ..BlobPlace::base(place.generation, place.name.clone()) };
+        let (encryption, container) = (place.encryption.clone(), place.container.clone());
+        let mut base =
+            BlobPlace { encryption, container, ..BlobPlace::base(place.generation, place.name.clone()) };
         let current = self.find_at(&mut base).await?.filter(|base| base.version() == Some(version));
         if current.is_some() {
             *place = base;

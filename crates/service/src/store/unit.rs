@@ -6,6 +6,7 @@
 
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lazuli_engine::{EngineError, Key, Plan, Reader, Value};
 use lazuli_model::access::Principal;
@@ -16,6 +17,7 @@ use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
 use parking_lot::Mutex;
 
+use crate::event::Cause;
 use crate::fault::Answer;
 use crate::{Context, Services};
 
@@ -34,6 +36,8 @@ struct Inner {
     now: Timestamp,
     context: Context,
     features: Arc<AccountFeatures>,
+    /// It has put events into the outbox.
+    raised: AtomicBool,
 }
 
 impl<M: Mode> Clone for Unit<M> {
@@ -52,10 +56,22 @@ impl Services {
         T: Send,
         E: From<EngineError>,
     {
-        let work = &work;
-        self.engine()
-            .run(self.deadline(), |reader| async move { self.plan(reader, context, work).await })
-            .await
+        let (work, raised) = (&work, &AtomicBool::new(false));
+        let output = self
+            .engine()
+            .run(self.deadline(), |reader| async move {
+                let noting = |unit: Unit| async move {
+                    let output = work(unit.clone()).await;
+                    raised.store(unit.inner.raised.load(Ordering::Relaxed), Ordering::Relaxed);
+                    output
+                };
+                self.plan(reader, context, noting).await
+            })
+            .await;
+        if output.is_ok() && raised.load(Ordering::Relaxed) {
+            self.events().ring();
+        }
+        output
     }
 
     /// What `work` writes on the snapshot of a reader, for those who commit it themselves.
@@ -84,7 +100,14 @@ impl Services {
 impl<M: Mode> Unit<M> {
     fn new(reader: Reader, context: Context, features: Arc<AccountFeatures>) -> Self {
         let now = Timestamp::from_unix_ticks(reader.stamp().now.0);
-        let inner = Inner { reader, plan: Mutex::new(Plan::new(())), now, context, features };
+        let inner = Inner {
+            reader,
+            plan: Mutex::new(Plan::new(())),
+            now,
+            context,
+            features,
+            raised: AtomicBool::new(false),
+        };
         Self { inner: Arc::new(inner), mode: PhantomData }
     }
 
@@ -104,6 +127,16 @@ impl<M: Mode> Unit<M> {
 
     pub(super) fn features_of(&self, account: &str) -> &Features {
         self.inner.features.of(account)
+    }
+
+    /// Whether changes of the account's blobs are told to anyone.
+    pub(super) fn has_events(&self) -> bool {
+        !self.features().events.is_empty()
+    }
+
+    /// The request behind the unit.
+    pub(super) fn cause(&self) -> Option<&Cause> {
+        self.inner.context.cause.as_deref()
     }
 
     pub fn principal(&self) -> &Principal {
@@ -162,6 +195,11 @@ impl<T> Changes for Plan<T> {
 }
 
 impl Unit {
+    /// Once it is committed, deliverers are to be woken.
+    pub(super) fn note_raised(&self) {
+        self.inner.raised.store(true, Ordering::Relaxed);
+    }
+
     pub(super) fn publish(&self, chunks: impl IntoIterator<Item = lazuli_engine::ChunkId>) {
         self.inner.plan.lock().publish.extend(chunks);
     }

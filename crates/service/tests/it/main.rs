@@ -10,6 +10,7 @@ mod contents;
 mod copied_contents;
 mod copies;
 mod encryption;
+mod events;
 mod expiry;
 mod holds;
 mod last_access;

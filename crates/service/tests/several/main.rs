@@ -15,6 +15,8 @@ mod copied_contents;
 mod copies;
 #[path = "../it/encryption/mod.rs"]
 mod encryption;
+#[path = "../it/events/mod.rs"]
+mod events;
 #[path = "../it/expiry.rs"]
 mod expiry;
 #[path = "../it/holds.rs"]

@@ -26,7 +26,7 @@ use super::found::{Admitted, Found, Present, Resource};
 use super::key::{self, Generation};
 use super::record::Record;
 use super::record::queue::MessageFields;
-use super::unit::{Changes as _, Unit, View};
+use super::unit::{Changes, Unit, View};
 use crate::fault::Answer;
 use crate::queue::ListQueues;
 use crate::shared::marker::Position;
@@ -178,17 +178,7 @@ impl Present<QueueRecord> {
     /// Files a new message with this text.
     pub fn insert(&mut self, id: Uuid, new: NewMessage, text: &str) -> MessageRecord {
         let now = self.unit.now();
-        let fields = MessageFields {
-            inserted: now.0,
-            expires: new.expires.map(|at| at.0),
-            visible: new.visible.0,
-            receipt: new.receipt,
-            dequeue_count: 0,
-            text: message::put_text(&mut self.unit, text, now),
-        };
-        let record = MessageRecord { id, fields };
-        message::put(&mut self.unit, self.record.messages, &record);
-        record
+        insert(&mut self.unit, self.record.messages, id, new, text, now)
     }
 
     /// The message of this slot, for the one consumer that gets it. None when it is no longer there.
@@ -202,6 +192,28 @@ impl Present<QueueRecord> {
             record,
         }))
     }
+}
+
+/// Files a new message in the queue that has these messages.
+pub(super) fn insert<W: Changes>(
+    plan: &mut W,
+    messages: Generation,
+    id: Uuid,
+    new: NewMessage,
+    text: &str,
+    now: Timestamp,
+) -> MessageRecord {
+    let fields = MessageFields {
+        inserted: now.0,
+        expires: new.expires.map(|at| at.0),
+        visible: new.visible.0,
+        receipt: new.receipt,
+        dequeue_count: 0,
+        text: message::put_text(plan, text, now),
+    };
+    let record = MessageRecord { id, fields };
+    message::put(plan, messages, &record);
+    record
 }
 
 /// What a new message is given.

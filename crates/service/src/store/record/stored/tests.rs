@@ -7,6 +7,7 @@ use lazuli_model::blob::{
     ImmutabilityMode, ImmutabilityPolicy, RehydratePriority, Rehydration, SoftDeletion, Tier,
 };
 use lazuli_model::etag::ETag;
+use lazuli_model::event::EventType;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::service_properties::{
     CorsRule, Logging, Metrics, RetentionPolicy, ServiceProperties, StaticWebsite,
@@ -26,6 +27,7 @@ use crate::store::record::content::{self, Content, DeadContent, Holders, ListedB
 use crate::store::record::copy_job::CopyJob;
 use crate::store::record::dead_snapshots::DeadSnapshots;
 use crate::store::record::deleted_container::DeletedContainer;
+use crate::store::record::event::EventRow;
 use crate::store::record::kept_snapshots::{KeptSnapshots, KeptTogether};
 use crate::store::record::queue::{MessageFields, QueueRecord, Text};
 use crate::store::record::table::TableRecord;
@@ -239,6 +241,30 @@ fn contents_and_blocks() {
         until: Timestamp(300),
     };
     assert_bytes(&job, "01110161016302020202020202020202020201 62ac02".replace(' ', "").as_str());
+}
+
+#[test]
+fn events() {
+    let event = EventRow {
+        id: uuid::Uuid::from_u128(1),
+        kind: EventType::BlobDeleted,
+        raised: Timestamp(2),
+        account: "a".into(),
+        container: "c".into(),
+        blob: "b".into(),
+        api: "d".into(),
+        request_id: uuid::Uuid::from_u128(3),
+        client_request_id: Some("i".into()),
+        endpoint: "e".into(),
+        etag: ETag(4),
+        content_type: None,
+        content_length: 5,
+        blob_type: BlobType::Append,
+        tier: Some(Tier::Cool),
+        sequence: 6,
+        tries: 7,
+    };
+    assert_bytes(&event, "01010102016101630162016403010169016504000502010106 07".replace(' ', "").as_str());
 }
 
 #[test]
