@@ -163,6 +163,28 @@ names! {
     X_MS_TIME_NEXT_VISIBLE "x-ms-time-next-visible"
     X_MS_VERSION_ID "x-ms-version-id"
 
+    // Shares, directories and files.
+    X_MS_ALLOW_TRAILING_DOT "x-ms-allow-trailing-dot"
+    X_MS_CONTENT_LENGTH "x-ms-content-length"
+    X_MS_DESTINATION_LEASE_ID "x-ms-destination-lease-id"
+    X_MS_FILE_ATTRIBUTES "x-ms-file-attributes"
+    X_MS_FILE_CHANGE_TIME "x-ms-file-change-time"
+    X_MS_FILE_CREATION_TIME "x-ms-file-creation-time"
+    X_MS_FILE_EXTENDED_INFO "x-ms-file-extended-info"
+    X_MS_FILE_FILE_TYPE "x-ms-file-file-type"
+    X_MS_FILE_ID "x-ms-file-id"
+    X_MS_FILE_LAST_WRITE_TIME "x-ms-file-last-write-time"
+    X_MS_FILE_PARENT_ID "x-ms-file-parent-id"
+    X_MS_FILE_PERMISSION "x-ms-file-permission"
+    X_MS_FILE_PERMISSION_FORMAT "x-ms-file-permission-format"
+    X_MS_FILE_PERMISSION_KEY "x-ms-file-permission-key"
+    X_MS_FILE_REQUEST_INTENT "x-ms-file-request-intent"
+    X_MS_GROUP "x-ms-group"
+    X_MS_LINK_COUNT "x-ms-link-count"
+    X_MS_MODE "x-ms-mode"
+    X_MS_OWNER "x-ms-owner"
+    X_MS_SOURCE_ALLOW_TRAILING_DOT "x-ms-source-allow-trailing-dot"
+
     // Tables.
     DATASERVICEID "dataserviceid"
     DATASERVICEVERSION "dataserviceversion"
