@@ -143,6 +143,8 @@ features! {
     HierarchyTold V2019_07_07
     /// Reads and lists tell how soon a blob is to leave the archive.
     RehydratePriorityTold V2019_12_12
+    /// Answers tell versions of blobs.
+    Versions V2019_12_12
     /// 4000 MiB blocks, 5000 MiB Put Blob.
     Blocks4000MiB V2019_12_12
     /// 401 with a challenge instead of 404 where credentials are missing.

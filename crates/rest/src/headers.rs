@@ -162,6 +162,9 @@ names! {
     X_MS_TAG_COUNT "x-ms-tag-count"
     X_MS_TIME_NEXT_VISIBLE "x-ms-time-next-visible"
     X_MS_VERSION_ID "x-ms-version-id"
+    X_MS_IS_CURRENT_VERSION "x-ms-is-current-version"
+    X_MS_DELETED_CONTAINER_NAME "x-ms-deleted-container-name"
+    X_MS_DELETED_CONTAINER_VERSION "x-ms-deleted-container-version"
 
     // Shares, directories and files.
     X_MS_ALLOW_TRAILING_DOT "x-ms-allow-trailing-dot"

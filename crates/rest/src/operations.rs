@@ -40,6 +40,7 @@ handlers! {
     SetContainerAcl => blob::set_container_acl::set_container_acl,
     AcquireContainerLease | RenewContainerLease | ChangeContainerLease | ReleaseContainerLease | BreakContainerLease => blob::lease_container::lease_container,
     DeleteContainer => blob::delete_container::delete_container,
+    RestoreContainer => blob::restore_container::restore_container,
     ListBlobs => blob::list_blobs::list_blobs,
     PutBlockBlob => blob::put_blob::put_block_blob,
     PutAppendBlob => blob::put_append_blob::put_append_blob,
@@ -53,6 +54,7 @@ handlers! {
     SetBlobTags => blob::set_blob_tags::set_blob_tags,
     SetBlobTier => blob::set_blob_tier::set_blob_tier,
     DeleteBlob => blob::delete_blob::delete_blob,
+    UndeleteBlob => blob::undelete_blob::undelete_blob,
     SnapshotBlob => blob::snapshot_blob::snapshot_blob,
     PutPageBlob => blob::put_page_blob::put_page_blob,
     PutPage => blob::put_page::put_page,
@@ -103,7 +105,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        RestoreContainer, RenameContainer, UndeleteBlob, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
+        RenameContainer, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
     }
 }
 

@@ -94,13 +94,15 @@ impl Reply {
         }
     }
 
-    /// ETag and Last-Modified, which always go together, if the row tells them.
+    /// ETag and Last-Modified, which always go together, if the row tells them; and the version that a write has made.
     #[must_use]
-    pub fn stamped(self, Stamped { etag, last_modified }: Stamped) -> Self {
+    pub fn stamped(self, Stamped { etag, last_modified, version }: Stamped) -> Self {
         if !self.tells_etag {
             return self;
         }
-        self.header(name::ETAG, etag.quoted()).header(name::LAST_MODIFIED, last_modified.rfc1123())
+        self.header(name::ETAG, etag.quoted())
+            .header(name::LAST_MODIFIED, last_modified.rfc1123())
+            .maybe(name::X_MS_VERSION_ID, version.map(Timestamp::iso_trimmed))
     }
 
     /// The ETag of an entity, which has no Last-Modified, if the row tells it.

@@ -5,8 +5,9 @@ use http::HeaderValue;
 use lazuli_model::admission::lease;
 use lazuli_model::blob::{BlobType, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::time::Timestamp;
 use lazuli_model::version::{ApiVersion, Feature};
-use lazuli_service::blob::{BlobRecord, Found, GetBlob, GetBlobProperties};
+use lazuli_service::blob::{BlobRecord, BlobState, Found, GetBlob, GetBlobProperties};
 use lazuli_service::download::Download;
 
 use super::copy_state;
@@ -99,7 +100,7 @@ pub async fn get_blob_metadata(call: Call) -> Result<Reply, Failure> {
 fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
     Ok(GetBlobProperties {
         at: call.blob(),
-        snapshot: call.snapshot(),
+        state: call.state(),
         preconditions: call.preconditions()?,
         customer_key: customer_key(&call.head)?,
     })
@@ -107,7 +108,7 @@ fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
 
 /// What every read of a blob says about it.
 fn describe(call: &Call, found: &Found) -> Reply {
-    let Found { blob, now, snapshot } = found;
+    let Found { blob, now, state, is_current } = found;
     let (own, instead) = (&blob.headers, &call.grant.overrides);
     let mut reply = Reply::of(call.row)
         .stamped(blob.stamped())
@@ -124,7 +125,13 @@ fn describe(call: &Call, found: &Found) -> Reply {
         .header(name::X_MS_CREATION_TIME, blob.created.rfc1123())
         .header(name::X_MS_SERVER_ENCRYPTED, true)
         .metadata(blob.metadata.iter());
-    if snapshot.is_none() {
+    if state.snapshot().is_none() {
+        reply = reply.maybe(name::X_MS_VERSION_ID, blob.version().map(Timestamp::iso_trimmed));
+        if *is_current && blob.version().is_some() {
+            reply = reply.header(name::X_MS_IS_CURRENT_VERSION, true);
+        }
+    }
+    if *state == BlobState::Base {
         let state = lease::state(blob.lease.as_ref(), *now);
         reply = reply
             .header(name::X_MS_LEASE_STATUS, HeaderValue::from_static(state.status()))

@@ -34,6 +34,7 @@ pub(crate) mod put_block_from_url;
 pub(crate) mod put_block_list;
 pub(crate) mod put_page;
 pub(crate) mod put_page_blob;
+pub(crate) mod restore_container;
 pub(crate) mod set_blob_metadata;
 pub(crate) mod set_blob_properties;
 pub(crate) mod set_blob_service_properties;
@@ -43,6 +44,7 @@ pub(crate) mod set_container_acl;
 pub(crate) mod set_container_metadata;
 pub(crate) mod snapshot_blob;
 pub(crate) mod tags;
+pub(crate) mod undelete_blob;
 
 pub(crate) use get_blob_service_stats::get_blob_service_stats;
 pub(crate) use get_user_delegation_key::get_user_delegation_key;

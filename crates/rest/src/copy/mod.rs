@@ -69,7 +69,7 @@ pub(crate) async fn source(call: &Call, with_tags: bool) -> Result<Asked, Failur
     let source = OwnSource {
         account: head.target.account.as_str().into(),
         at: BlobAddress { container: head.target.container.clone(), blob: head.target.object.clone() },
-        snapshot: crate::address::snapshot(&head),
+        state: crate::address::state(&head),
         preconditions: given,
         customer_key: None,
     };

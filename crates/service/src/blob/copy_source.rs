@@ -5,9 +5,8 @@ use std::sync::Arc;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::{ContentHeaders, CustomerKey};
 use lazuli_model::metadata::Metadata;
-use lazuli_model::time::Timestamp;
 
-use super::BlobAddress;
+use super::{BlobAddress, BlobState};
 use crate::Body;
 
 pub enum CopySource {
@@ -15,12 +14,12 @@ pub enum CopySource {
     Foreign(ForeignSource),
 }
 
-/// A blob or a snapshot of this server, in any of its accounts. The caller may read it: that was found out before.
+/// A blob of this server, or a snapshot or version of one, in any of its accounts. The caller may read it: that was found out before.
 #[derive(Clone, Debug)]
 pub struct OwnSource {
     pub account: Arc<str>,
     pub at: BlobAddress,
-    pub snapshot: Option<Timestamp>,
+    pub state: BlobState,
     pub preconditions: Preconditions,
     pub customer_key: Option<CustomerKey>,
 }

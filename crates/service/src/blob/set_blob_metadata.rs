@@ -26,8 +26,9 @@ impl SetBlobMetadata {
                 let found = unit.blob(&input.at).await?;
                 let mut blob = found.admit(policy::SetBlobMetadata, &input.preconditions)?.committed()?;
                 check_customer_key(&blob, input.customer_key.as_ref())?;
+                blob.keep_version().await?;
                 blob.metadata = input.metadata.clone();
-                Ok(blob.put().stamped())
+                Ok(blob.put().stamped_with_version())
             })
             .await
     }

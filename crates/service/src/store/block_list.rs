@@ -14,7 +14,7 @@ use super::content;
 use super::found::Admitted;
 use super::unit::{Changes as _, Unit, View};
 use crate::Services;
-use crate::blob::{BlobAddress, BlockSource};
+use crate::blob::{BlobAddress, BlobState, BlockSource};
 use crate::fault::Answer;
 use crate::store::key::{self, ContentId};
 use crate::store::manifest::{self, Manifest, ManifestBuilder};
@@ -74,7 +74,7 @@ impl Mentioned {
 impl BlockListPlan {
     pub async fn make(view: &View, at: &BlobAddress, listed: &[(BlockSource, Vec<u8>)]) -> Answer<Self> {
         let reader = view.reader();
-        let place = view.place_of(at, None).await?;
+        let place = view.place_of(at, BlobState::Base).await?;
         let base = reader.get(key::blob(place.generation, &place.name)).await?;
         let staged = reader.get(place.staged_key()).await?;
         let seen = (base.as_ref().map(|entry| entry.version), staged.as_ref().map(|entry| entry.version));

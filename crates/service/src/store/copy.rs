@@ -4,7 +4,6 @@ use lazuli_model::admission::{Subject as _, admit_source};
 use lazuli_model::blob::{BlobType, CopyState, CopyStatus};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Judged, Mode, Source};
-use lazuli_model::tags::Tags;
 use uuid::Uuid;
 
 use super::blob::{BlobPlace, Bytes};
@@ -71,9 +70,8 @@ impl<M: Mode> Unit<M> {
         };
         let container = self.find_container_in(&from.account, &from.at.container).await?;
         let generation = container.ok_or_else(|| absent(ErrorCode::ContainerNotFound))?.generation;
-        let (name, snapshot) = (from.at.blob.clone(), from.snapshot);
-        let place = BlobPlace { generation, name, snapshot, indexed: Tags::default() };
-        let blob = self.find_blob(&place).await?.ok_or_else(|| absent(ErrorCode::BlobNotFound))?;
+        let mut place = BlobPlace { state: from.state, ..BlobPlace::base(generation, from.at.blob.clone()) };
+        let blob = self.resolve(&mut place).await?.ok_or_else(|| absent(ErrorCode::BlobNotFound))?;
         admit_source(policy, &from.preconditions, &blob.target(), self.now())?;
         Ok(blob)
     }

@@ -6,7 +6,6 @@
 use lazuli_engine::Scan;
 use lazuli_model::blob::{BlobType, CopyState, CopyStatus};
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::tags::Tags;
 use lazuli_model::time::Timestamp;
 use uuid::Uuid;
 
@@ -148,7 +147,7 @@ impl Unit {
             return Ok(None);
         }
         let (generation, name) = (job.generation, job.blob.clone());
-        let mut place = BlobPlace { generation, name, snapshot: None, indexed: Tags::default() };
+        let mut place = BlobPlace::base(generation, name);
         let record = self.find_blob(&place).await?;
         if let Some(record) = &record {
             place.indexed.clone_from(&record.tags);

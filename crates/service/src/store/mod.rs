@@ -10,12 +10,14 @@ mod container;
 mod content;
 mod copy;
 mod copy_job;
+mod deleted_snapshots;
 pub mod download;
 mod find_blobs;
 mod found;
 #[doc(hidden)]
 pub mod key;
 mod list_blobs;
+mod list_moments;
 mod manifest;
 mod members;
 mod new_content;
@@ -24,18 +26,23 @@ pub mod queue;
 mod readers;
 #[doc(hidden)]
 pub mod record;
+mod restore_container;
+mod retention;
 mod service_properties;
 mod services;
 mod settings;
 mod snapshot;
+mod soft_delete;
 mod sparse;
 mod stage;
 mod stage_counts;
 pub mod table;
 mod tag_index;
+mod undelete;
 mod unit;
 pub mod upkeep;
 pub mod upload;
+mod version;
 mod workers;
 
 pub use append::AppendedBlock;
@@ -56,6 +63,7 @@ pub use record::container::ContainerRecord;
 pub use record::existing::Existing;
 pub use services::Services;
 pub use stage::Stage;
+pub use undelete::Undeleting;
 pub use unit::{Unit, View};
 
 /// The clock at the reader's snapshot.

@@ -18,3 +18,4 @@ mod tags;
 mod testing;
 mod tiers;
 mod uploads;
+mod versions;

@@ -33,3 +33,5 @@ mod testing;
 mod tiers;
 #[path = "../it/uploads.rs"]
 mod uploads;
+#[path = "../it/versions/mod.rs"]
+mod versions;

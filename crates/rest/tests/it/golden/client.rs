@@ -109,6 +109,14 @@ impl Client {
         )
     }
 
+    /// An account that can do more than a plain one.
+    pub fn with_features(set: impl FnOnce(&mut lazuli_model::account::Features)) -> Self {
+        let mut features = lazuli_model::account::AccountFeatures::default();
+        set(features.entry("devstoreaccount1"));
+        let options = ServiceOptions { features: features.into(), ..ServiceOptions::default() };
+        Self::with(Engine::memory(Host::test()), options)
+    }
+
     pub fn over(engine: Engine) -> Self {
         Self::with(engine, ServiceOptions::default())
     }

@@ -61,7 +61,34 @@ impl Record for BlobRecord {
 
 impl BlobRecord {
     pub fn stamped(&self) -> Stamped {
-        Stamped { etag: self.etag, last_modified: self.last_modified }
+        Stamped::new(self.etag, self.last_modified)
+    }
+
+    /// Of a write that may have made a version.
+    pub fn stamped_with_version(&self) -> Stamped {
+        Stamped { version: self.version(), ..self.stamped() }
+    }
+
+    /// The id of the version that this is.
+    pub fn version(&self) -> Option<Timestamp> {
+        self.extras().version
+    }
+
+    pub fn set_version(&mut self, version: Option<Timestamp>) {
+        if self.version() != version {
+            self.extras_mut().version = version;
+        }
+    }
+
+    pub fn set_deletion(&mut self, deletion: Option<SoftDeletion>) {
+        if self.extras().deletion != deletion {
+            self.extras_mut().deletion = deletion;
+        }
+    }
+
+    /// What is kept of it when it is no longer the base: nothing leases it and it has no snapshots.
+    pub fn past(&self) -> Self {
+        Self { lease: None, snapshots: 0, ..self.clone() }
     }
 
     /// What few blobs have, to be looked at.

@@ -8,6 +8,7 @@ pub(super) mod contents;
 mod copies;
 mod counters;
 mod drain;
+mod due;
 mod duty;
 mod generations;
 pub(super) mod manifests;
@@ -88,6 +89,7 @@ struct Round {
     servers_seen: bool,
     contents: Option<Key>,
     generations: Option<Key>,
+    due: Option<Key>,
     snapshots: Option<Key>,
     adopted: Option<Key>,
 }
@@ -105,6 +107,7 @@ impl Round {
             servers_seen: false,
             contents: None,
             generations: None,
+            due: None,
             snapshots: None,
             adopted: None,
         }
@@ -126,6 +129,13 @@ impl Round {
             all_finished &= done.note("container", generations::sweep(work, generation).await);
             if all_finished {
                 self.generations = Some(key::dead_generation(generation));
+            }
+        }
+        let mut all_finished = true;
+        for due in due::list(work, self.due.clone()).await? {
+            all_finished &= done.note("what was soft deleted", due::sweep(work, &due).await);
+            if all_finished {
+                self.due = Some(due);
             }
         }
         let mut all_finished = true;

@@ -25,6 +25,8 @@ use crate::store::record::container::ContainerRecord;
 use crate::store::record::content::{self, Content, DeadContent, Holders, ListedBlock, Piece, Segment};
 use crate::store::record::copy_job::CopyJob;
 use crate::store::record::dead_snapshots::DeadSnapshots;
+use crate::store::record::deleted_container::DeletedContainer;
+use crate::store::record::kept_snapshots::{KeptSnapshots, KeptTogether};
 use crate::store::record::queue::{MessageFields, QueueRecord, Text};
 use crate::store::record::table::TableRecord;
 
@@ -177,6 +179,11 @@ fn a_container() {
         &container,
         "010303030303030303030303030102030101610162020101690101000101720111013c01070001017301",
     );
+    let deletion = SoftDeletion { deleted: Timestamp(5), until: Timestamp(300) };
+    assert_bytes(
+        &DeletedContainer { container, deletion },
+        "010303030303030303030303030102030101610162020101690101000101720111013c0107000101730105ac02",
+    );
 }
 
 #[test]
@@ -209,6 +216,9 @@ fn contents_and_blocks() {
     assert_bytes(&DeadContent::Stage, "0103");
     assert_bytes(&DeadContent::Absorb, "0104");
     assert_bytes(&DeadSnapshots { up_to: 300 }, "01ac02");
+    let deletion = SoftDeletion { deleted: Timestamp(5), until: Timestamp(300) };
+    let kept = KeptTogether { from: 1, up_to: 300, deletion, count: 7 };
+    assert_bytes(&KeptSnapshots(vec![kept]), "010101ac0205ac0207");
     let job = CopyJob {
         id: uuid::Uuid::from_u128(0x11),
         account: "a".into(),
