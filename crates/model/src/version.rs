@@ -137,6 +137,8 @@ features! {
     /// `x-ms-client-request-id` comes back.
     ClientRequestIdEcho V2019_02_02
     Crc64 V2019_02_02
+    /// Requests say what SMB clients see of directories and files.
+    SmbHeaders V2019_02_02
     /// Page and append blobs of a standard account show no access tier; before, all blobs did.
     TierOfBlockBlobsOnly V2019_02_02
     /// Get Account Information tells whether the account is hierarchical.
@@ -160,12 +162,10 @@ features! {
     /// `ses` in the SAS strings.
     SasEncryptionScope V2020_12_06
     TableAuthenticationChallenge V2020_12_06
-    /// Creates of files and directories need no SMB headers.
+    /// Creates of files and directories need no SMB headers; writes to a range may keep the time of the last one.
     SmbHeadersOptional V2021_06_08
     /// Copy Blob From URL tells that the blob is encrypted.
     CopyFromUrlTellsEncryption V2021_08_06
-    /// Names in listings of files that XML cannot hold are percent-encoded.
-    EncodedFileNames V2021_12_02
     ColdTier V2021_12_02
     /// 100 MiB per Append Block.
     AppendBlocks100MiB V2022_11_02

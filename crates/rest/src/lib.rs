@@ -9,6 +9,7 @@ pub mod copy;
 pub mod cors;
 pub mod decode;
 mod error;
+pub mod file;
 pub mod head;
 mod header_case;
 pub mod headers;

@@ -165,7 +165,7 @@ pub(crate) fn table_resource(path: &str) -> Result<(Resource, String, String), F
 }
 
 /// The name of a share alone is its root directory, unless the query says that the share itself is meant. Whether the
-/// names of a path are good depends on what the request says of their dots: see [`crate::address::file_path`].
+/// names of a path are good depends on what the request says of their dots: see [`crate::file::address`].
 fn file_resource(path: &str, query: &Query) -> Result<(Resource, String, String), Failure> {
     if path.is_empty() {
         return Ok((Resource::Account, String::new(), String::new()));

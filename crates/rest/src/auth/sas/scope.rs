@@ -116,8 +116,8 @@ fn unknown_scope(sr: &str) -> Failure {
 fn directory<'a>(given: &Parameters<'_>, head: &'a Head) -> Result<&'a str, Failure> {
     let depth: usize =
         given.sdd.and_then(|text| text.parse().ok()).ok_or(ErrorCode::QueryParameterSddInvalid)?;
-    let listing = !matches!(head.target.resource, Resource::Blob | Resource::Path)
-        && head.target.object.is_empty();
+    let listing =
+        !matches!(head.target.resource, Resource::Blob | Resource::Path) && head.target.object.is_empty();
     let path = match (listing, head.target.service) {
         (false, _) => head.target.object.as_str(),
         (true, Service::Dfs) => head.query("directory").unwrap_or_default(),

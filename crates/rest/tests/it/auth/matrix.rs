@@ -11,7 +11,8 @@ use serde_json::json;
 use super::bearer::{Issuer, changed, claims, with};
 use super::rules::{Rule, covers, rules};
 use super::support::{
-    ACCOUNT, BLOB_SAS, OTHER_ACCOUNT, OTHER_KEY, QUEUE_SAS, Request, TABLE_SAS, Token, VERSION, code, now,
+    ACCOUNT, BLOB_SAS, FILE_SAS, OTHER_ACCOUNT, OTHER_KEY, QUEUE_SAS, Request, TABLE_SAS, Token, VERSION,
+    code, now,
 };
 
 const OK: &str = "ok";
@@ -37,7 +38,8 @@ pub fn request(row: &Row, method: Method, account: &str) -> Request {
         (Service::Queue, Resource::Any) => "/things/messages",
         (Service::Table, Resource::Any) => "/things()",
         (_, Resource::Account) => "/",
-        (_, Resource::Container | Resource::Queue) => "/things",
+        (Service::File, Resource::Any | Resource::Path) => "/things/dir/thing",
+        (_, Resource::Container | Resource::Queue | Resource::Share) => "/things",
         (_, Resource::Messages) => "/things/messages",
         (_, Resource::Message) => "/things/messages/1",
         (_, Resource::Tables) => "/Tables",
@@ -153,6 +155,7 @@ fn account_sas() {
             Service::Blob => "b",
             Service::Queue => "q",
             Service::Table => "t",
+            Service::File => "f",
             other => panic!("{other:?}"),
         };
         for request in requests(row) {
@@ -227,6 +230,12 @@ fn form(service: Service) -> Form {
             letters: "raud",
             extra: ("tn", "things"),
         },
+        Service::File => Form {
+            fields: FILE_SAS,
+            resource: |name| format!("/file/{ACCOUNT}/{name}"),
+            letters: "rcwdl",
+            extra: ("sr", "s"),
+        },
         other => panic!("{other:?}"),
     }
 }
@@ -270,9 +279,10 @@ fn service_sas() {
                 make(form.letters).sign_service(form.fields, &(form.resource)("things"), OTHER_KEY),
                 "wrong",
             );
+            let other = if row.route.service == Service::File { "blob" } else { "file" };
             let foreign = make(form.letters).sign_service(
                 form.fields,
-                &format!("/file/{ACCOUNT}/things"),
+                &format!("/{other}/{ACCOUNT}/things"),
                 DEVELOPMENT_KEY,
             );
             check(AUTHENTICATION, foreign, "wrong service");
@@ -287,7 +297,7 @@ fn service_sas() {
 fn service_sas_of_another_service() {
     let auth = super::support::auth();
     for (row, rule) in table() {
-        for other in [Service::Blob, Service::Queue, Service::Table] {
+        for other in [Service::Blob, Service::Queue, Service::Table, Service::File] {
             if other == row.route.service {
                 continue;
             }
@@ -308,10 +318,16 @@ pub const UD_BLOB_SAS: &str = "sp st se resource skoid sktid skt ske sks skv sao
 #[test]
 fn user_delegation_sas() {
     const QUEUE: &str = "sp st se resource skoid sktid skt ske sks skv skdutid sduoid sip spr sv";
+    const FILE: &str =
+        "sp st se resource skoid sktid skt ske sks skv skdutid sduoid sip spr sv rscc rscd rsce rscl rsct";
     let auth = super::support::auth();
     for (row, rule) in table() {
         let form = form(row.route.service);
-        let fields = if row.route.service == Service::Blob { UD_BLOB_SAS } else { QUEUE };
+        let fields = match row.route.service {
+            Service::Blob => UD_BLOB_SAS,
+            Service::File => FILE,
+            _ => QUEUE,
+        };
         for request in requests(row) {
             let holder =
                 Claims { object_id: Some("o".into()), tenant_id: Some("t".into()), ..Claims::default() };
@@ -347,7 +363,8 @@ fn user_delegation_sas() {
             check(AUTHENTICATION, sign(make(form.letters).with("se", PAST), "things"), "expired");
             check(AUTHENTICATION, sign(make(form.letters).with("st", FUTURE), "things"), "not yet");
             check(AUTHENTICATION, sign(make(form.letters), "others"), "wrong resource");
-            check(AUTHENTICATION, sign(make(form.letters).with("sks", "f"), "things"), "wrong service");
+            let other = if row.route.service == Service::File { "b" } else { "f" };
+            check(AUTHENTICATION, sign(make(form.letters).with("sks", other), "things"), "wrong service");
             check(AUTHENTICATION, sign(make(form.letters).with("skoid", "p"), "things"), "another's key");
             let account_key =
                 make(form.letters).sign_service(fields, &(form.resource)("things"), DEVELOPMENT_KEY);
@@ -373,19 +390,34 @@ fn bearer() {
         (BAD_TOKEN, token(changed("nbf", json!(seconds + 3600))), "not yet"),
         (
             BAD_TOKEN,
-            token(changed("aud", json!(format!("https://{ACCOUNT}.file.core.windows.net")))),
+            token(changed("aud", json!(format!("https://{ACCOUNT}.web.core.windows.net")))),
             "wrong service",
         ),
         (BAD_TOKEN, token(changed("aud", json!("https://other.blob.core.windows.net"))), "wrong resource"),
         (BAD_TOKEN, token(changed("iss", json!("https://sts.windows.net/another/"))), "another issuer"),
     ];
     for (row, rule) in table() {
+        let of_files = row.route.service == Service::File;
         for request in requests(row) {
+            let request =
+                if of_files { request.header("x-ms-file-request-intent", "backup") } else { request };
             let expected = if rule.bearer == "no" { NEVER } else { OK };
             assert_eq!(ask(&auth, row, &with(request.clone(), &good), None), expected, "{} good", rule.op);
             let since = if rule.bearer.starts_with("20") { rule.bearer } else { "2020-12-06" };
-            for version in ["2020-12-06", "2025-05-05", "2025-07-05"] {
-                let expected = if version < since { NEVER } else { expected };
+            for version in [
+                "2020-12-06",
+                "2021-12-02",
+                "2022-11-02",
+                "2024-08-04",
+                "2024-11-04",
+                "2025-05-05",
+                "2025-07-05",
+            ] {
+                let expected = match version < since {
+                    _ if of_files && version < "2022-11-02" => AUTHENTICATION,
+                    true => NEVER,
+                    false => expected,
+                };
                 let old = with(request.clone(), &good).header("x-ms-version", version);
                 assert_eq!(ask(&auth, row, &old, None), expected, "{} at {version}", rule.op);
             }
@@ -420,7 +452,7 @@ fn nobody() {
                     "container" => level == "container",
                     _ => false,
                 };
-                let expected = match (open, secret) {
+                let expected = match (open, secret || row.route.service == Service::File) {
                     (true, _) => OK,
                     (false, false) => "401 NoAuthenticationInformation",
                     (false, true) => "404 ResourceNotFound",
@@ -452,8 +484,7 @@ fn nobody() {
 fn secondary() {
     let auth = super::support::auth();
     for (row, rule) in table() {
-        let reads_by_post =
-            matches!(rule.op, "QueryBlobContents" | "GetUserDelegationKey" | "GetQueueUserDelegationKey");
+        let reads_by_post = rule.op == "QueryBlobContents" || rule.op.ends_with("UserDelegationKey");
         for method in row.route.methods {
             let reads = match method {
                 Method::Get | Method::Head | Method::Options => rule.op != "GetMessages",
@@ -469,4 +500,80 @@ fn secondary() {
             assert_eq!(ask(&auth, row, &request, None), expected, "{}", rule.op);
         }
     }
+}
+
+/// A token opens files with the intent that the request names, and with no other.
+#[test]
+fn bearer_with_an_intent() {
+    let issuer = Issuer::new("k");
+    let auth = issuer.auth();
+    let good = issuer.sign(Some("k"), &claims());
+    let mut asked = 0;
+    for (row, rule) in table().into_iter().filter(|(row, _)| row.route.service == Service::File) {
+        let free = rule.bearer == "only" || rule.anonymous == "everybody";
+        for request in requests(row) {
+            let request = with(request, &good);
+            for (intent, refused) in [
+                (None, "400 MissingRequiredHeader"),
+                (Some(""), "400 MissingRequiredHeader"),
+                (Some("restore"), "400 InvalidHeaderValue"),
+                (Some("Backup"), OK),
+            ] {
+                let request = match intent {
+                    Some(intent) => request.clone().header("x-ms-file-request-intent", intent),
+                    None => request.clone(),
+                };
+                let expected = if free { OK } else { refused };
+                assert_eq!(ask(&auth, row, &request, None), expected, "{} {intent:?}", rule.op);
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked > 200, "{asked}");
+}
+
+/// Tokens for one file, and for a directory and what lies beneath it.
+#[test]
+fn file_and_directory_sas() {
+    let auth = super::support::auth();
+    let row = Op::GetFile.row();
+    let check = |expected: &str, path: &str, token: &Token| {
+        let request = Request::new(Service::File, Method::Get, &format!("/{ACCOUNT}{path}"));
+        assert_eq!(ask(&auth, row, &token.on(request), None), expected, "{path} {token:?}");
+    };
+    let sign = |token: Token, path: &str| {
+        token.sign_service(FILE_SAS, &format!("/file/{ACCOUNT}{path}"), DEVELOPMENT_KEY)
+    };
+    let file = sign(Token::service("rcwd").with("sr", "f"), "/things/dir/thing");
+    check(OK, "/things/dir/thing", &file);
+    check(OK, "/things/dir%2Fthing", &file);
+    for other in ["/things/dir/other", "/things/dir", "/things", "/others/dir/thing"] {
+        check(AUTHENTICATION, other, &file);
+    }
+    // A file is not listed.
+    check(
+        AUTHENTICATION,
+        "/things/dir/thing",
+        &sign(Token::service("rl").with("sr", "f"), "/things/dir/thing"),
+    );
+    let directory = sign(Token::service("rl").with("sr", "d").with("sdd", "2"), "/things/dir/sub");
+    for inside in ["/things/dir/sub", "/things/dir/sub/thing", "/things/dir/sub/a/b"] {
+        check(OK, inside, &directory);
+    }
+    for other in
+        ["/things/dir", "/things/dir/subway", "/things", "/others/dir/sub/thing", "/things/dir/other/thing"]
+    {
+        check(AUTHENTICATION, other, &directory);
+    }
+    check(
+        "403 QueryParameterSddInvalid",
+        "/things/dir/sub",
+        &sign(Token::service("r").with("sr", "d"), "/things/dir/sub"),
+    );
+    check(
+        AUTHENTICATION,
+        "/things/dir",
+        &sign(Token::service("r").with("sr", "d").with("sdd", "0"), "/things"),
+    );
+    check(AUTHENTICATION, "/things/dir", &sign(Token::service("r").with("sr", "x"), "/things/dir"));
 }

@@ -1,0 +1,14 @@
+//! The File service.
+
+pub mod address;
+pub(crate) mod get_file_service_properties;
+pub mod handles_document;
+pub mod posix_headers;
+pub mod ranges_document;
+pub(crate) mod set_file_service_properties;
+pub mod shares_document;
+pub mod smb_headers;
+pub mod tree_document;
+
+/// The longest document of settings that a request may carry.
+const XML_LIMIT: usize = 1024 * 1024;
