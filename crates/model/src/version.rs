@@ -139,6 +139,8 @@ features! {
     Crc64 V2019_02_02
     /// Requests say what SMB clients see of directories and files.
     SmbHeaders V2019_02_02
+    /// Put Page From URL tells a failed If-Match from a condition on its source.
+    PutPageFromUrlTellsTarget V2019_02_02
     /// Page and append blobs of a standard account show no access tier; before, all blobs did.
     TierOfBlockBlobsOnly V2019_02_02
     /// Get Account Information tells whether the account is hierarchical.
@@ -183,6 +185,8 @@ features! {
     FileBearerTokensEverywhere V2024_11_04
     /// Get and Set ACL of containers and queues with a bearer token.
     AclWithBearer V2025_07_05
+    /// Bodies in segments with checksums.
+    StructuredBodies V2025_07_05
     /// skdutid and sduoid in the user delegation string.
     UserDelegationBinding V2025_07_05
     /// x-ms-blob-if-* on Get and Set Blob Tags.

@@ -106,6 +106,8 @@ pub struct Target<'a> {
     pub tier_changed: Option<Timestamp>,
     /// A copy is still writing it.
     pub is_being_copied: bool,
+    /// The base of an incremental copy; its snapshots are blobs like others.
+    pub is_incremental_copy: bool,
 }
 
 impl Target<'_> {
@@ -121,6 +123,7 @@ impl Target<'_> {
         sealed: false,
         tier_changed: None,
         is_being_copied: false,
+        is_incremental_copy: false,
     };
 
     pub const UNCOMMITTED: Target<'static> =
@@ -152,6 +155,7 @@ pub enum Check {
     TierTime,
     Type,
     PendingCopy,
+    IncrementalCopy,
     Seal,
     SequenceNumber,
     AppendPosition,
@@ -173,6 +177,7 @@ pub const ORDER: &[Check] = &[
     Check::TierTime,
     Check::Type,
     Check::PendingCopy,
+    Check::IncrementalCopy,
     Check::Seal,
     Check::SequenceNumber,
     Check::AppendPosition,
@@ -241,6 +246,7 @@ impl Request<'_> {
             Check::TierTime => position::check_tier_time(self),
             Check::Type => self.check_type(),
             Check::PendingCopy => self.check_pending_copy(),
+            Check::IncrementalCopy => self.check_incremental_copy(),
             Check::Seal => self.check_seal(),
             Check::SequenceNumber => position::check_sequence_number(self),
             Check::AppendPosition => position::check_append_position(self),
@@ -307,6 +313,13 @@ impl Request<'_> {
             Err(ErrorCode::PendingCopyOperation.into())
         } else {
             Ok(())
+        }
+    }
+
+    fn check_incremental_copy(&self) -> Result<(), Failure> {
+        match self.target.is_incremental_copy && !self.policy.works_on_incremental_copy {
+            true => Err(ErrorCode::OperationNotAllowedOnIncrementalCopyBlob.into()),
+            false => Ok(()),
         }
     }
 

@@ -9,7 +9,7 @@ use lazuli_model::{Row, Service};
 use crate::spec::{Published, Request, cells, published};
 
 /// Lower it when a line of differences.txt goes; raise it with a new service only.
-const DIFFERENCES: usize = 7;
+const DIFFERENCES: usize = 8;
 
 /// Rows that no published client operation describes, with what the reference says of them: since, statuses,
 /// lease, body, ETag, snapshot and version. Metadata is reached by clients through the properties; preflights

@@ -11,17 +11,18 @@ use lazuli_service::blob::{BlobRecord, BlobState, Found, GetBlob, GetBlobPropert
 use lazuli_service::download::Download;
 
 use super::copy_state;
-use super::properties::{customer_key, refuse_structured_body, show_customer_key};
+use super::properties::{customer_key, show_encryption};
 use crate::call::Call;
 use crate::decode;
 use crate::headers::{self, name};
 use crate::reply::Reply;
+use crate::structured;
 
 /// The longest range whose hash is computed on the way.
 const HASHED_RANGE: u64 = 4 * 1024 * 1024;
 
 pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
-    refuse_structured_body(&call.head)?;
+    let is_structured = structured::is_asked(&call.head)?;
     let wanted = RangeHash::read(&call)?;
     let range = decode::range(&call.head);
     let input = GetBlob { properties: properties(&call)?, range };
@@ -48,6 +49,11 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
     if call.head.version.has(Feature::TierHeadersOnGetBlob) {
         reply = show_tier(reply, &found.blob, call.head.version);
     }
+    let reply = structured::show(reply, is_structured);
+    if is_structured {
+        let reply = reply.header(headers::X_MS_STRUCTURED_CONTENT_LENGTH, download.length());
+        return Ok(reply.structured(download));
+    }
     if wanted == RangeHash::None {
         return Ok(reply.download(download));
     }
@@ -66,6 +72,7 @@ pub async fn get_blob_properties(call: Call) -> Result<Reply, Failure> {
     let reply = describe(&call, &found)
         .header(name::CONTENT_LENGTH, found.blob.length())
         .content_md5(name::CONTENT_MD5, &found.blob.headers.content_md5);
+    let reply = copy_state::show_incremental(reply, found.blob.extras().copy.as_ref());
     Ok(show_tier(reply, &found.blob, call.head.version))
 }
 
@@ -97,7 +104,7 @@ pub async fn get_blob_metadata(call: Call) -> Result<Reply, Failure> {
     Ok(Reply::of(call.row).stamped(found.blob.stamped()).metadata(found.blob.metadata.iter()))
 }
 
-fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
+pub(super) fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
     Ok(GetBlobProperties {
         at: call.blob(),
         state: call.state(),
@@ -107,7 +114,7 @@ fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
 }
 
 /// What every read of a blob says about it.
-fn describe(call: &Call, found: &Found) -> Reply {
+pub(super) fn describe(call: &Call, found: &Found) -> Reply {
     let Found { blob, now, state, is_current } = found;
     let (own, instead) = (&blob.headers, &call.grant.overrides);
     let mut reply = Reply::of(call.row)
@@ -153,7 +160,7 @@ fn describe(call: &Call, found: &Found) -> Reply {
         reply = reply.header(name::X_MS_BLOB_SEALED, true);
     }
     let reply = copy_state::show(reply, blob.extras().copy.as_ref());
-    show_customer_key(reply, blob.customer_key.as_ref())
+    show_encryption(reply, &blob.encryption())
 }
 
 /// A hash of just the bytes asked for.

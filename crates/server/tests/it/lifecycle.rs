@@ -27,6 +27,20 @@ fn services_that_are_not_built_say_so() {
     }
 }
 
+/// A website is asked for by path at its own port, and by host at that of the Blob service.
+#[test]
+fn websites_have_a_port_of_their_own() {
+    let server = Server::start(in_memory().args(["--webPort", "0"]));
+    for (listener, path, host) in
+        [("web", "/devstoreaccount1/", "127.0.0.1"), ("blob", "/", "devstoreaccount1.web.localhost")]
+    {
+        let mut stream = connect(server.address(listener));
+        let answer = send(&mut stream, &Request::new("GET", path).header("host", host));
+        assert_eq!(answer.status, 404, "{answer:?}");
+        assert!(answer.text().starts_with("<!DOCTYPE html>"), "{answer:?}");
+    }
+}
+
 #[test]
 fn a_head_beyond_the_limit_is_refused() {
     let server = Server::start(&mut in_memory());

@@ -73,8 +73,10 @@ impl GetBlob {
             Ok(range) => range,
             Err(failure) => return Ok((found, Err(failure))),
         };
+        let key = self.properties.customer_key.as_ref();
+        view.check_readable(view.account(), &found.blob, key)?;
         let content = &found.blob.content;
-        let download = Download::open(services, active, &view, content, range.clone()).await?;
+        let download = Download::open(services, active, &view, content, range.clone(), key).await?;
         Ok((found, Ok((range, download))))
     }
 }

@@ -4,6 +4,7 @@
 use lazuli_model::admission::{
     self, Kind, Lease, LeaseAction, LeaseChange, LeaseId, Preconditions, Subject as _, admit,
 };
+use lazuli_model::encryption::{ContainerEncryption, Encryption};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
 use lazuli_model::operation::{Mode, Policy};
@@ -37,6 +38,8 @@ pub struct BlobPlace {
     pub(super) state: BlobState,
     /// The tags that the index finds the base by.
     pub(super) indexed: Tags,
+    /// What the container says of its blobs.
+    pub(super) encryption: ContainerEncryption,
 }
 
 impl BlobPlace {
@@ -50,7 +53,13 @@ impl BlobPlace {
 
     /// The base of the name.
     pub(super) fn base(generation: Generation, name: String) -> Self {
-        Self { generation, name, state: BlobState::Base, indexed: Tags::default() }
+        Self {
+            generation,
+            name,
+            state: BlobState::Base,
+            indexed: Tags::default(),
+            encryption: ContainerEncryption::default(),
+        }
     }
 
     /// The one place where a base is written, and its snapshots and versions are changed: what the index of tags says of
@@ -135,15 +144,17 @@ impl<M: Mode> Unit<M> {
     }
 
     pub(super) async fn place_of(&self, at: &BlobAddress, state: BlobState) -> Answer<BlobPlace> {
-        let generation = self.container_of(&at.container).await?.generation;
-        Ok(BlobPlace { state, ..BlobPlace::base(generation, at.blob.clone()) })
+        let container = self.container_of(&at.container).await?;
+        let (generation, encryption) = (container.generation, container.encryption());
+        Ok(BlobPlace { state, encryption, ..BlobPlace::base(generation, at.blob.clone()) })
     }
 
     /// What stands at a place; the place of the current version becomes that of the base.
     pub(super) async fn resolve(&self, place: &mut BlobPlace) -> Answer<Option<BlobRecord>> {
         let mut found = self.find_blob(place).await?;
         if let (BlobState::Version(version), None) = (place.state, &found) {
-            let base = BlobPlace::base(place.generation, place.name.clone());
+            let encryption = place.encryption.clone();
+            let base = BlobPlace { encryption, ..BlobPlace::base(place.generation, place.name.clone()) };
             found = self.find_blob(&base).await?.filter(|base| base.version() == Some(version));
             if found.is_some() {
                 *place = base;
@@ -199,6 +210,11 @@ pub enum Bytes<'a> {
     },
     /// Another record holds it already, and goes on holding it.
     Shared(&'a Content),
+    /// The commit itself makes it. `took_over`: what it holds in place of the record.
+    Made {
+        content: &'a Content,
+        took_over: Option<key::ContentId>,
+    },
     /// There are none yet.
     None,
 }
@@ -234,6 +250,7 @@ impl Admitted<Existing> {
     ) -> Answer<(Stamped, Unit)> {
         let empty = Content::empty();
         let Self { mut unit, place, admitted, .. } = self;
+        let encryption = unit.encryption_at(&place, properties.customer_key.as_ref().map(|key| key.hash))?;
         let existing = admitted.into_record();
         let staged = match &existing {
             Some(Existing::Staged(staged)) => Some(staged.clone()),
@@ -261,6 +278,7 @@ impl Admitted<Existing> {
                 if let Some(staged) = &staged {
                     unit.give_up_stage(&place, staged);
                 }
+                unit.check_sealed(&place, new.encryption())?;
                 new.publish(&mut unit).await?;
                 retire(&mut unit, old, left, None).await?;
                 &new.content
@@ -286,6 +304,21 @@ impl Admitted<Existing> {
                 }
                 content
             }
+            Bytes::Made { content, took_over } => {
+                if let Some(staged) = &staged {
+                    unit.give_up_stage(&place, staged);
+                }
+                match old.filter(|old| Some(old.content.id) == took_over) {
+                    None => retire(&mut unit, old, left, None).await?,
+                    Some(_) if left == Left::Nothing => {}
+                    // What is kept of the base holds the content too.
+                    Some(old) => {
+                        let reader = unit.reader().clone();
+                        content::share(&reader, &mut unit, &old.content).await?;
+                    }
+                }
+                content
+            }
             Bytes::None => {
                 if let Some(staged) = &staged {
                     unit.give_up_stage(&place, staged);
@@ -299,7 +332,7 @@ impl Admitted<Existing> {
             BlobType::Append => append::growing(&mut unit, content),
             _ => content.clone(),
         };
-        let mut record = record_over(old, lease, kind, content, properties, unit.now());
+        let mut record = record_over(old, lease, kind, content, properties, &encryption, unit.now());
         record.sequence_number = first_sequence_number;
         change(&mut record);
         // Behind what this commit leaves beside it.
@@ -360,6 +393,7 @@ fn record_over(
     kind: BlobType,
     content: Content,
     properties: &BlobProperties,
+    encryption: &Encryption,
     now: Timestamp,
 ) -> BlobRecord {
     let etag = ETag(old.map_or(now.0, |old| now.0.max(old.etag.0 + 1)));
@@ -378,8 +412,8 @@ fn record_over(
             Some(tier) => Some(ExplicitTier { tier, changed }),
             None => old.and_then(|old| old.tier),
         },
-        customer_key: properties.customer_key.clone(),
-        encryption_scope: None,
+        customer_key: encryption.customer_key(),
+        encryption_scope: encryption.scope().map(str::to_owned),
         snapshots: old.map_or(0, |old| old.snapshots),
         sequence_number: 0,
         sealed: false,

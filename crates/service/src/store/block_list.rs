@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use lazuli_engine::{Key, Reader, Scan, Version};
-use lazuli_model::blob::CustomerKey;
+use lazuli_model::encryption::Encryption;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::operation::Mode;
 
@@ -122,6 +122,11 @@ impl BlockListPlan {
         self.manifest.settle();
     }
 
+    /// Whether it lists blocks of the content that it replaces.
+    pub fn reuses(&self) -> bool {
+        self.reuses
+    }
+
     pub(super) fn content(&self) -> &Content {
         &self.manifest.content
     }
@@ -222,8 +227,8 @@ impl<M: Mode> Admitted<Existing, M> {
         list.still_holds(&self.unit, &self.place).await
     }
 
-    /// The key that the uncommitted blocks of the name were staged with; None where there are none.
-    pub async fn staged_with(&self) -> Answer<Option<Option<CustomerKey>>> {
-        Ok(self.unit.find_staged(&self.place).await?.map(|staged| staged.customer_key))
+    /// What the uncommitted blocks of the name are encrypted with; None where there are none.
+    pub async fn staged_with(&self) -> Answer<Option<Encryption>> {
+        Ok(self.unit.find_staged(&self.place).await?.map(|staged| staged.encryption()))
     }
 }

@@ -43,6 +43,7 @@ use std::ops::Bound;
 use lazuli_engine::{Key, KeyRange};
 use lazuli_model::time::Timestamp;
 
+use super::seal::KeyName;
 use super::table::utf16_order;
 
 /// The identity of one container (queue, table) between its creation and its deletion.
@@ -363,6 +364,11 @@ pub fn job(name: &str) -> Key {
 
 pub fn delegation_secret() -> Key {
     Key::from_static(b"odelegation-secret")
+}
+
+/// The secret of an encryption scope.
+pub fn scope_secret(name: KeyName) -> Key {
+    join(&[b"oscope-secret", &name.0.to_be_bytes()])
 }
 
 pub fn clock_offset() -> Key {

@@ -5,9 +5,11 @@ use std::ops::Range;
 use lazuli_model::error::ErrorCode;
 
 use super::found::Present;
+use super::key::ContentId;
 use super::record::blob::BlobRecord;
+use super::record::content::{Content, Shape};
 use super::sparse::{self, Cut, Data, Interval, Overlay};
-use super::unit::{Unit, View};
+use super::unit::{Changes as _, Unit, View};
 use super::upload::Uploaded;
 use crate::blob::{PageRange, PageRanges};
 use crate::fault::Answer;
@@ -27,10 +29,10 @@ impl New<'_> {
                 Some((_, bytes)) => vec![Interval { start, end, data: Data::Inline(bytes) }],
                 None => {
                     let mut at = start;
-                    let interval = |(id, len): (u128, u32)| {
+                    let interval = |(id, len, seal)| {
                         let start = at;
                         at += u64::from(len);
-                        Interval { start, end: at, data: Data::Chunk { id, len, from: 0 } }
+                        Interval { start, end: at, data: Data::Chunk { id, len, from: 0, seal } }
                     };
                     uploaded.chunk_lengths().map(interval).collect()
                 }
@@ -45,6 +47,7 @@ impl Present<BlobRecord> {
         if uploaded.length != range.end - range.start {
             return Err(ErrorCode::InvalidPageRange.into());
         }
+        self.encryption().admits(&uploaded.encryption)?;
         self.overwrite(range, New::Bytes(uploaded)).await?;
         self.unit.publish(uploaded.chunks());
         Ok(self.put())
@@ -85,6 +88,18 @@ impl Present<BlobRecord> {
         self.record.content = top;
         Ok(())
     }
+}
+
+/// The content of a page blob that is copied from elsewhere: one layer.
+pub(super) fn of_upload(unit: &mut Unit, uploaded: &Uploaded) -> Content {
+    let content = Content { id: ContentId::fresh(unit.now()), length: uploaded.length, shape: Shape::Sparse };
+    if uploaded.length > 0 {
+        for interval in New::Bytes(uploaded).intervals(&(0..uploaded.length)) {
+            unit.put(interval.key(content.id), interval.value());
+        }
+    }
+    unit.publish(uploaded.chunks());
+    content
 }
 
 impl Unit {

@@ -7,12 +7,15 @@
 
 mod append;
 pub mod client;
+mod encryption;
 mod foreign_sources;
 mod lanes;
 mod pages;
 mod restore;
 mod rows;
+mod structured;
 mod tables;
+mod website;
 mod wire;
 
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use lazuli_model::admission::lease::Lease;
 use lazuli_model::admission::{Subject, Target};
 use lazuli_model::blob::{
-    BlobType, ContentHeaders, CopyState, CopyStatus, CustomerKey, ExplicitTier, ImmutabilityPolicy,
+    BlobType, ContentHeaders, CopyState, CopyStatus, CustomerKeyHash, ExplicitTier, ImmutabilityPolicy,
     Rehydration, SoftDeletion,
 };
 use lazuli_model::etag::ETag;
@@ -27,7 +27,7 @@ pub struct BlobRecord {
     pub tags: Tags,
     pub lease: Option<Lease>,
     pub tier: Option<ExplicitTier>,
-    pub customer_key: Option<CustomerKey>,
+    pub customer_key: Option<CustomerKeyHash>,
     pub encryption_scope: Option<String>,
     /// How many snapshots stand beside the base: a plain delete is refused while there are any.
     pub snapshots: u32,
@@ -41,7 +41,7 @@ pub struct BlobRecord {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlobExtras {
     pub copy: Option<CopyState>,
-    /// Made by Incremental Copy Blob: it can be read through its snapshots only.
+    /// Made by Incremental Copy Blob: it can be read through its snapshots only, which do not say this.
     pub incremental_copy: bool,
     pub rehydration: Option<Rehydration>,
     /// By Set Blob Expiry.
@@ -159,6 +159,7 @@ impl Subject for BlobRecord {
             sealed: self.sealed,
             tier_changed: self.tier.map(|tier| tier.changed),
             is_being_copied: self.pending_copy().is_some(),
+            is_incremental_copy: self.extras().incremental_copy,
             ..Target::present(self.etag, self.last_modified)
         }
     }

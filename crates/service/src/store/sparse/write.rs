@@ -168,7 +168,8 @@ impl Ledger {
                 _ => changes.put(key, Fragments(after).encode()),
             }
             if after == 0 {
-                dead.push(Piece::Chunk { id, len });
+                // What is given back is not read.
+                dead.push(Piece::Chunk { id, len, seal: None });
             }
         }
         if !dead.is_empty() {
