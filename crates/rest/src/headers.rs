@@ -174,7 +174,13 @@ names! {
 
     // Shares, directories and files.
     X_MS_ALLOW_TRAILING_DOT "x-ms-allow-trailing-dot"
+    X_MS_CACHE_CONTROL "x-ms-cache-control"
+    X_MS_CONTENT_DISPOSITION "x-ms-content-disposition"
+    X_MS_CONTENT_ENCODING "x-ms-content-encoding"
+    X_MS_CONTENT_LANGUAGE "x-ms-content-language"
     X_MS_CONTENT_LENGTH "x-ms-content-length"
+    X_MS_CONTENT_MD5 "x-ms-content-md5"
+    X_MS_CONTENT_TYPE "x-ms-content-type"
     X_MS_DESTINATION_LEASE_ID "x-ms-destination-lease-id"
     X_MS_FILE_ATTRIBUTES "x-ms-file-attributes"
     X_MS_FILE_CHANGE_TIME "x-ms-file-change-time"
@@ -189,9 +195,12 @@ names! {
     X_MS_FILE_PERMISSION_KEY "x-ms-file-permission-key"
     X_MS_FILE_REQUEST_INTENT "x-ms-file-request-intent"
     X_MS_GROUP "x-ms-group"
+    X_MS_HANDLE_ID "x-ms-handle-id"
     X_MS_LINK_COUNT "x-ms-link-count"
     X_MS_MODE "x-ms-mode"
     X_MS_OWNER "x-ms-owner"
+    X_MS_RECURSIVE "x-ms-recursive"
+    X_MS_SHARE_QUOTA "x-ms-share-quota"
     X_MS_SOURCE_ALLOW_TRAILING_DOT "x-ms-source-allow-trailing-dot"
 
     // Tables.

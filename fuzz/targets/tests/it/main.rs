@@ -71,6 +71,7 @@ drive!(
     filter,
     header,
     message,
+    permission,
     query,
     record,
     recovery,
