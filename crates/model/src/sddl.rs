@@ -104,14 +104,13 @@ pub struct PermissionKey(pub [u64; 2]);
 
 impl PermissionKey {
     /// Of a digest of the descriptor's bytes.
-    pub fn from_digest(digest: [u8; 16]) -> Self {
-        let number = u128::from_be_bytes(digest);
+    pub const fn from_number(number: u128) -> Self {
         Self([(number >> 64) as u64, number as u64])
     }
 
-    pub fn to_digest(self) -> [u8; 16] {
+    pub const fn to_number(self) -> u128 {
         let [high, low] = self.0;
-        ((u128::from(high) << 64) | u128::from(low)).to_be_bytes()
+        ((high as u128) << 64) | low as u128
     }
 
     pub fn parse(text: &str) -> Option<Self> {

@@ -8,6 +8,7 @@ pub mod handles_document;
 pub mod posix_headers;
 pub mod range_headers;
 pub mod ranges_document;
+pub mod rename_source;
 pub(crate) mod set_file_service_properties;
 pub mod share_headers;
 pub mod shares_document;

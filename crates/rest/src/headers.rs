@@ -193,6 +193,7 @@ names! {
     X_MS_FILE_PERMISSION "x-ms-file-permission"
     X_MS_FILE_PERMISSION_FORMAT "x-ms-file-permission-format"
     X_MS_FILE_PERMISSION_KEY "x-ms-file-permission-key"
+    X_MS_FILE_RENAME_SOURCE "x-ms-file-rename-source"
     X_MS_FILE_REQUEST_INTENT "x-ms-file-request-intent"
     X_MS_GROUP "x-ms-group"
     X_MS_HANDLE_ID "x-ms-handle-id"

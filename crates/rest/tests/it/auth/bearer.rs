@@ -191,7 +191,8 @@ async fn a_delegation_key_is_of_one_service() {
         let request = Request::new(service, Method::Post, &format!("/{ACCOUNT}/"));
         let request = request.query("restype", "service").query("comp", "userdelegationkey");
         let request = request.header("content-length", &KEY_INFO.len().to_string());
-        let answer = send(&gateway, &with(request.clone(), &issuer.sign(Some("k"), &claims())), KEY_INFO).await;
+        let answer =
+            send(&gateway, &with(request.clone(), &issuer.sign(Some("k"), &claims())), KEY_INFO).await;
         let body = String::from_utf8(answer.body.to_vec()).unwrap();
         assert_eq!(answer.status, 200, "{body}");
         let told = |name: &str| {
