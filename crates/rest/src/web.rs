@@ -21,7 +21,7 @@ use crate::call::Call;
 use crate::headers::{self, name};
 use crate::reply::Reply;
 use crate::request_body;
-use crate::request_head::Arrival;
+use crate::request_head::{Arrival, Malformed};
 use crate::response_body::ResponseBody;
 use crate::response_head::{ResponseHead, request_id};
 use crate::serve::{Gateway, Served};
@@ -113,7 +113,11 @@ impl Gateway {
         let page =
             Page { gateway: self, account, path, method: parts.method, sent: parts.headers, peer, secure };
         let (id, is_head) = (lazuli_service::fresh_uuid(), page.method == Method::HEAD);
-        let reply = page.find().await.unwrap_or_else(Reply::from);
+        let found = match parts.extensions.get::<Malformed>() {
+            Some(malformed) => Err(malformed.failure()),
+            None => page.find().await,
+        };
+        let reply = found.unwrap_or_else(Reply::from);
         let response = self.seal_web(reply, id, is_head);
         Served { response, operation: OPERATION, bytes_in: length.unwrap_or(0) }
     }

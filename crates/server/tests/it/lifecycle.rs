@@ -31,14 +31,20 @@ fn services_that_are_not_built_say_so() {
 #[test]
 fn websites_have_a_port_of_their_own() {
     let server = Server::start(in_memory().args(["--webPort", "0"]));
-    for (listener, path, host) in
-        [("web", "/devstoreaccount1/", "127.0.0.1"), ("blob", "/", "devstoreaccount1.web.localhost")]
-    {
+    let ask = |listener: &str, head: &str| {
         let mut stream = connect(server.address(listener));
-        let answer = send(&mut stream, &Request::new("GET", path).header("host", host));
-        assert_eq!(answer.status, 404, "{answer:?}");
-        assert!(answer.text().starts_with("<!DOCTYPE html>"), "{answer:?}");
+        stream.write_all(format!("{head}\r\nConnection: close\r\n\r\n").as_bytes()).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
+    };
+    let by_path = ask("web", "GET /devstoreaccount1/ HTTP/1.1\r\nHost: 127.0.0.1");
+    let by_host = ask("blob", "GET / HTTP/1.1\r\nHost: devstoreaccount1.web.localhost");
+    for answer in [by_path, by_host] {
+        assert!(answer.starts_with("HTTP/1.1 404") && answer.contains("<!DOCTYPE html>"), "{answer}");
     }
+    let hosts = ask("web", "GET /devstoreaccount1/ HTTP/1.1\r\nHost: a.web.localhost\r\nHost: b");
+    assert!(hosts.starts_with("HTTP/1.1 400") && hosts.contains("<!DOCTYPE html>"), "{hosts}");
 }
 
 #[test]
