@@ -2,6 +2,7 @@
 //! protocol has a policy and no row.
 
 use super::{Conditions, Op};
+use crate::admission::Needs;
 use crate::blob::BlobType;
 use crate::version::{ApiVersion, Feature};
 
@@ -82,6 +83,8 @@ pub struct Policy {
     pub works_on_pending_copy: bool,
     /// The blob goes on telling which copy wrote it, although the operation changes it.
     pub keeps_copy_state: bool,
+    /// What the opens of a file by SMB clients have to let the operation do.
+    pub needs: Needs,
 }
 
 /// Reads; its answers to conditions are those of reads.
@@ -105,6 +108,7 @@ pub(super) const READ: Policy = Policy {
     refuses_other_conditions: false,
     works_on_pending_copy: false,
     keeps_copy_state: false,
+    needs: Needs::Nothing,
 };
 
 pub(super) const WRITE: Policy = Policy { rule: Rule::Write, ..READ };

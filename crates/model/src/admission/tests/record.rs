@@ -61,6 +61,7 @@ impl Subject for Record {
             sealed: self.sealed,
             tier_changed: self.tier_changed,
             is_being_copied: self.is_being_copied,
+            open: Default::default(),
         }
     }
 
