@@ -4,6 +4,7 @@ pub mod blob;
 pub mod body;
 pub mod budget;
 pub mod fault;
+pub mod file;
 pub mod outgoing;
 pub mod pace;
 pub mod queue;

@@ -244,6 +244,7 @@ codes! {
     FileShareProvisionedIopsDowngradeNotAllowed 409 "The provisioned IOPS of the share cannot be lowered at this time."
     FileShareProvisionedIopsInvalid 400 "The provisioned IOPS of the share is invalid."
     FileShareProvisionedStorageInvalid 400 "The provisioned storage of the share is invalid."
+    HandleLimitExceeded 400 "The number of handles that are open on the file exceeds the limit."
     InvalidFileOrDirectoryPathName 400 "File or directory path is too long or has invalid characters."
     ParentNotFound 404 "The specified parent path does not exist."
     ReadOnlyAttribute 409 "The specified resource is read-only and cannot be modified at this time."

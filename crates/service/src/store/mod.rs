@@ -27,12 +27,15 @@ pub mod record;
 mod service_properties;
 mod services;
 mod settings;
+mod share;
 mod snapshot;
 mod sparse;
 mod stage;
 mod stage_counts;
 pub mod table;
 mod tag_index;
+#[doc(hidden)]
+pub mod tree;
 mod unit;
 pub mod upkeep;
 pub mod upload;
@@ -55,6 +58,7 @@ pub use record::block::StagedRecord;
 pub use record::container::ContainerRecord;
 pub use record::existing::Existing;
 pub use services::Services;
+pub use share::{NewOpen, PathPlace, SharePlace};
 pub use stage::Stage;
 pub use unit::{Unit, View};
 

@@ -17,4 +17,5 @@ mod tags;
 #[path = "../../src/testing.rs"]
 mod testing;
 mod tiers;
+mod tree;
 mod uploads;

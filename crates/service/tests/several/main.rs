@@ -31,5 +31,7 @@ mod tags;
 mod testing;
 #[path = "../it/tiers.rs"]
 mod tiers;
+#[path = "../it/tree/mod.rs"]
+mod tree;
 #[path = "../it/uploads.rs"]
 mod uploads;

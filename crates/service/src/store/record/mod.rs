@@ -9,10 +9,14 @@ pub mod copy_job;
 pub mod dead_snapshots;
 pub mod entity;
 pub mod existing;
+pub mod open;
+pub mod path;
+pub mod place;
 pub mod queue;
 pub mod server;
 mod service_properties;
 pub mod settings;
+pub mod share;
 mod stored;
 pub mod table;
 

@@ -9,11 +9,13 @@
 mod absorb;
 mod interval;
 mod overlay;
+mod overwrite;
 mod write;
 
 pub(crate) use absorb::{absorb, dismantle};
 pub(crate) use interval::{Data, Interval};
 pub(crate) use overlay::Overlay;
+pub(in crate::store) use overwrite::{intervals, overwrite};
 pub(crate) use write::{Cut, clear, push_layer, write};
 
 use lazuli_engine::Reader;

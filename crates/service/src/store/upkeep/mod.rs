@@ -12,6 +12,7 @@ mod duty;
 mod generations;
 pub(super) mod manifests;
 mod servers;
+mod shares;
 mod snapshots;
 mod stages;
 
@@ -29,6 +30,7 @@ use crate::fault::Answer;
 use crate::store::key;
 use crate::store::queue::expiry;
 use crate::store::record::content::DeadContent;
+use crate::store::share;
 
 /// How long the sweeper rests when it found nothing to do.
 const REST: Duration = Duration::from_secs(2);
@@ -90,6 +92,7 @@ struct Round {
     generations: Option<Key>,
     snapshots: Option<Key>,
     adopted: Option<Key>,
+    shares: [Option<Key>; shares::KINDS.len()],
 }
 
 struct Pass {
@@ -107,6 +110,7 @@ impl Round {
             generations: None,
             snapshots: None,
             adopted: None,
+            shares: Default::default(),
         }
     }
 
@@ -138,6 +142,19 @@ impl Round {
         for manifest in stages::list_adopted(work, self.adopted.clone()).await? {
             done.note("adopted blocks", stages::adopt(work, manifest).await.map(|()| true));
             self.adopted = Some(key::adopted(manifest));
+        }
+        for (kind, reached) in shares::KINDS.into_iter().zip(&mut self.shares) {
+            let mut all_finished = true;
+            for item in shares::list(work, kind, reached.clone()).await? {
+                all_finished &= done.note(kind.name(), shares::sweep(work, kind, &item).await);
+                if all_finished {
+                    *reached = Some(item);
+                }
+            }
+        }
+        match share::end_lost_opens(work).await {
+            Ok(count) => done.found += count,
+            Err(fault) => work.upkeep().pass_over("an open without a server", &fault),
         }
         match copies::end_lost(work).await {
             Ok(count) => done.found += count,

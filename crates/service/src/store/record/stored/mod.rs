@@ -12,9 +12,13 @@ pub mod content;
 pub mod copy_job;
 pub mod dead_snapshots;
 pub mod lease;
+pub mod open;
+pub mod path;
+pub mod place;
 pub mod queue;
 pub mod server;
 pub mod service_properties;
+pub mod share;
 pub mod table;
 #[cfg(test)]
 mod tests;

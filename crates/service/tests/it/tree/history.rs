@@ -1,0 +1,389 @@
+//! Random histories of a share against one in memory.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// What stands under a path, whose names are in upper case.
+#[derive(Clone, Debug, PartialEq)]
+struct Node {
+    name: String,
+    metadata: Option<String>,
+    /// None of a directory.
+    bytes: Option<Vec<u8>>,
+}
+
+type Nodes = BTreeMap<Vec<String>, Node>;
+
+#[derive(Clone, Debug)]
+enum Step {
+    MakeDirectory(String),
+    MakeFile(String, u64),
+    Describe(String),
+    Write(String, u64, u64),
+    Clear(String, u64, u64),
+    Resize(String, u64),
+    Delete(String),
+    Rename(String, String, bool),
+    Snapshot,
+    DropSnapshot(usize),
+    Sweep,
+}
+
+/// Few names, so that histories meet; some are the same but for their case.
+fn place() -> impl Strategy<Value = String> {
+    let name = prop::sample::select(vec!["a", "A", "b", "ä", "Ä", "cc"]);
+    prop::collection::vec(name, 1..4).prop_map(|names| names.join("/"))
+}
+
+const MOST: u64 = 40_000;
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => place().prop_map(Step::MakeDirectory),
+        5 => (place(), 0..MOST).prop_map(|(path, length)| Step::MakeFile(path, length)),
+        2 => place().prop_map(Step::Describe),
+        6 => (place(), 0..MOST, 1..MOST).prop_map(|(path, from, length)| Step::Write(path, from, length)),
+        2 => (place(), 0..MOST, 1..MOST).prop_map(|(path, from, length)| Step::Clear(path, from, length)),
+        1 => (place(), 0..MOST).prop_map(|(path, length)| Step::Resize(path, length)),
+        4 => place().prop_map(Step::Delete),
+        6 => (place(), place(), any::<bool>()).prop_map(|(from, to, replaces)| Step::Rename(from, to, replaces)),
+        3 => Just(Step::Snapshot),
+        3 => any::<usize>().prop_map(Step::DropSnapshot),
+        2 => Just(Step::Sweep),
+    ]
+}
+
+fn folded(path: &str) -> Vec<String> {
+    path.split('/').map(str::to_uppercase).collect()
+}
+
+fn last(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+struct World {
+    bench: Bench,
+    now: Nodes,
+    snapshots: Vec<(Timestamp, Nodes)>,
+    number: usize,
+}
+
+impl World {
+    fn parent_is_there(&self, path: &[String]) -> Result<(), ErrorCode> {
+        let parents = (1..path.len()).map(|depth| &path[..depth]);
+        let all = parents.map(|parent| self.now.get(parent));
+        let all_there = all.into_iter().all(|parent| parent.is_some_and(|node| node.bytes.is_none()));
+        if all_there { Ok(()) } else { Err(ErrorCode::ParentNotFound) }
+    }
+
+    fn is_empty(&self, path: &[String]) -> bool {
+        !self.now.keys().any(|other| other.len() > path.len() && other.starts_with(path))
+    }
+
+    fn file(&mut self, path: &str) -> Result<&mut Vec<u8>, ErrorCode> {
+        self.parent_is_there(&folded(path))?;
+        let node = self.now.get_mut(&folded(path)).ok_or(ErrorCode::ResourceNotFound)?;
+        node.bytes.as_mut().ok_or(ErrorCode::ResourceNotFound)
+    }
+
+    fn make(&mut self, path: &str, bytes: Option<Vec<u8>>) -> Result<(), ErrorCode> {
+        let key = folded(path);
+        self.parent_is_there(&key)?;
+        let name = match self.now.get(&key) {
+            None => last(path),
+            Some(old) => match (&old.bytes, &bytes) {
+                (Some(_), Some(_)) => old.name.clone(),
+                (None, Some(_)) => return Err(ErrorCode::ResourceTypeMismatch),
+                _ => return Err(ErrorCode::ResourceAlreadyExists),
+            },
+        };
+        self.now.insert(key, Node { name, metadata: None, bytes });
+        Ok(())
+    }
+
+    fn delete(&mut self, path: &str) -> Result<(), ErrorCode> {
+        let key = folded(path);
+        self.parent_is_there(&key)?;
+        if !self.now.contains_key(&key) {
+            return Err(ErrorCode::ResourceNotFound);
+        }
+        if !self.is_empty(&key) {
+            return Err(ErrorCode::DirectoryNotEmpty);
+        }
+        self.now.remove(&key);
+        Ok(())
+    }
+
+    fn rename(&mut self, from: &str, to: &str, replaces: bool) -> Result<(), ErrorCode> {
+        let (source, target) = (folded(from), folded(to));
+        self.parent_is_there(&source)?;
+        let moved = self.now.get(&source).cloned().ok_or(ErrorCode::ResourceNotFound)?;
+        self.parent_is_there(&target)?;
+        if let Some(there) = self.now.get(&target).filter(|_| target != source) {
+            match (moved.bytes.is_some(), there.bytes.is_some()) {
+                _ if !replaces => return Err(ErrorCode::ResourceAlreadyExists),
+                (true, true) => {}
+                (false, false) => return Err(ErrorCode::ResourceAlreadyExists),
+                _ => return Err(ErrorCode::ResourceTypeMismatch),
+            }
+        }
+        if target.len() > source.len() && target.starts_with(&source) {
+            return Err(ErrorCode::InvalidInput);
+        }
+        let below: Vec<_> = self.now.keys().filter(|key| key.starts_with(&source)).cloned().collect();
+        for key in below {
+            let node = self.now.remove(&key).unwrap();
+            let moved = [&target[..], &key[source.len()..]].concat();
+            self.now.insert(moved, node);
+        }
+        self.now.get_mut(&target).unwrap().name = last(to);
+        Ok(())
+    }
+
+    async fn act(&mut self, step: &Step) {
+        self.number += 1;
+        let fill = (self.number % 250 + 1) as u8;
+        let bench = &self.bench;
+        match step {
+            Step::MakeDirectory(path) => {
+                let told = code(bench.make_directory(path).await).map(drop);
+                assert_eq!(told, self.make(path, None), "{step:?}");
+            }
+            Step::MakeFile(path, length) => {
+                let told = code(bench.make_file(path, *length).await).map(drop);
+                assert_eq!(told, self.make(path, Some(vec![0; *length as usize])), "{step:?}");
+            }
+            Step::Describe(path) => {
+                let text = fill.to_string();
+                let told = code(bench.describe(path, &text).await).map(drop);
+                let expected = self.parent_is_there(&folded(path)).and_then(|()| {
+                    let node = self.now.get_mut(&folded(path)).ok_or(ErrorCode::ResourceNotFound)?;
+                    node.metadata = Some(text);
+                    Ok(())
+                });
+                assert_eq!(told, expected, "{step:?}");
+            }
+            Step::Write(path, from, length) => {
+                let range = *from..from + length;
+                let told = code(bench.write_range(path, range.clone(), fill).await).map(drop);
+                let expected = self.file(path).and_then(|bytes| {
+                    let part = bytes.get_mut(range.start as usize..range.end as usize);
+                    part.ok_or(ErrorCode::InvalidRange).map(|part| part.fill(fill))
+                });
+                assert_eq!(told, expected, "{step:?}");
+            }
+            Step::Clear(path, from, length) => {
+                let range = *from..from + length;
+                let told = code(bench.clear_range(path, range.clone()).await).map(drop);
+                let expected = self.file(path).and_then(|bytes| {
+                    let part = bytes.get_mut(range.start as usize..range.end as usize);
+                    part.ok_or(ErrorCode::InvalidRange).map(|part| part.fill(0))
+                });
+                assert_eq!(told, expected, "{step:?}");
+            }
+            Step::Resize(path, length) => {
+                let told = code(bench.resize_file(path, *length).await).map(drop);
+                let expected = self.file(path).map(|bytes| bytes.resize(*length as usize, 0));
+                assert_eq!(told, expected, "{step:?}");
+            }
+            Step::Delete(path) => {
+                let told = code(bench.delete_path(path).await);
+                assert_eq!(told, self.delete(path), "{step:?}");
+            }
+            Step::Rename(from, to, replaces) => {
+                let told = code(bench.rename_path(from, to, *replaces).await).map(drop);
+                assert_eq!(told, self.rename(from, to, *replaces), "{step:?}");
+            }
+            Step::Snapshot => {
+                let moment = bench.snapshot_share().await;
+                self.snapshots.push((moment, self.now.clone()));
+            }
+            Step::DropSnapshot(which) if !self.snapshots.is_empty() => {
+                let (moment, _) = self.snapshots.remove(which % self.snapshots.len());
+                self.bench.delete_share(Some(moment), None).await.unwrap();
+            }
+            Step::DropSnapshot(_) => {}
+            Step::Sweep => bench.sweep().await,
+        }
+    }
+
+    /// The share and each of its snapshots are what they are in memory: by a walk, and read one by one.
+    async fn check(&self) {
+        let all = self.snapshots.iter().map(|(moment, nodes)| (Some(*moment), nodes));
+        for (moment, nodes) in all.chain([(None, &self.now)]) {
+            let found = self.bench.everything(moment).await.unwrap();
+            let told = found.iter().map(|(path, record)| (path.clone(), record.name.clone()));
+            let expected = nodes.iter().map(|(path, node)| (path.clone(), node.name.clone()));
+            assert_eq!(told.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "at {moment:?}");
+            for ((path, record), node) in found.iter().zip(nodes.values()) {
+                assert_eq!(record.metadata.get("m"), node.metadata.as_deref(), "{path:?} at {moment:?}");
+                let at = FileAddress { share: "s".into(), snapshot: moment, path: path.clone() };
+                match &node.bytes {
+                    Some(bytes) => {
+                        let read = self.bench.read_file(&at).await.unwrap();
+                        assert!(read == *bytes, "the bytes of {path:?} at {moment:?}");
+                    }
+                    None => {
+                        let names = self.bench.names(&at, "").await.unwrap();
+                        let below = nodes.iter().filter(|(other, _)| {
+                            other.len() == path.len() + 1 && other.starts_with(path)
+                        });
+                        let below: Vec<_> = below.map(|(_, node)| node.name.clone()).collect();
+                        assert_eq!(names, below, "in {path:?} at {moment:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_share_is_what_was_done_to_it(steps in prop::collection::vec(step(), 1..60), by_hand in any::<bool>()) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        runtime.block_on(async {
+            let bench = Bench::new().await;
+            bench.create_share().await;
+            let mut world = World { bench, now: Nodes::new(), snapshots: Vec::new(), number: 0 };
+            for step in &steps {
+                world.act(step).await;
+            }
+            world.check().await;
+            world.bench.sweep().await;
+            world.check().await;
+            if by_hand {
+                // Everything goes piece by piece, then the snapshots: nothing but the share is left.
+                let paths: Vec<_> = world.now.keys().rev().map(|path| path.join("/")).collect();
+                for path in paths {
+                    world.bench.delete_path(&path).await.unwrap();
+                }
+                world.now.clear();
+                world.bench.sweep().await;
+                world.check().await;
+                while let Some((moment, _)) = world.snapshots.pop() {
+                    world.bench.delete_share(Some(moment), None).await.unwrap();
+                }
+                world.bench.sweep().await;
+                let left = world.bench.keys().await;
+                assert!(left.iter().all(|key| key.starts_with(['c', 'o', 'a'])), "left behind: {left:?}");
+            }
+            world.bench.delete_share(None, Some(DeleteShareSnapshots::Include)).await.unwrap();
+            world.bench.sweep().await;
+            assert_eq!(world.bench.services.engine().extents().stats().live_bytes, 0, "chunks left behind");
+            let left = world.bench.keys().await;
+            assert!(left.iter().all(|key| key.starts_with(['c', 'o'])), "keys left behind: {left:?}");
+        });
+    }
+}
+
+/// A snapshot of a share and the rename of a directory write the same few keys, whatever stands there.
+#[tokio::test]
+async fn snapshots_and_renames_cost_the_same_whatever_lies_below() {
+    let bench = Bench::new().await;
+    bench.create_share().await;
+    bench.make_directory("few").await.unwrap();
+    bench.make_directory("many").await.unwrap();
+    bench.make_file("few/f", 10).await.unwrap();
+    for number in 0..300 {
+        bench.make_file(&format!("many/{number}"), 10).await.unwrap();
+    }
+    let rows = async || bench.keys().await.len();
+    let before = rows().await;
+    let moment = bench.snapshot_share().await;
+    assert_eq!(rows().await, before + 1, "a snapshot is a row");
+    for (from, to) in [("few", "less"), ("many", "more")] {
+        let before = rows().await;
+        bench.rename_path(from, to, false).await.unwrap();
+        // What the snapshot shows: the entry that was, and the same by its moment.
+        assert_eq!(rows().await, before + 2, "{from}");
+    }
+    assert_eq!(bench.names(&at("many", Some(moment)), "").await.unwrap().len(), 300);
+    assert_eq!(bench.names(&at("more", None), "").await.unwrap().len(), 300);
+    assert_eq!(code(bench.look(&at("more", Some(moment))).await).map(drop), Err(ErrorCode::ResourceNotFound));
+    assert_eq!(code(bench.look(&at("many/1", None)).await).map(drop), Err(ErrorCode::ParentNotFound));
+    // It moves once more: nothing of it is kept that the snapshot does not show.
+    let before = rows().await;
+    bench.rename_path("more", "MORE", false).await.unwrap();
+    bench.rename_path("more", "most", false).await.unwrap();
+    assert_eq!(rows().await, before);
+    assert_eq!(bench.look(&at("MOST", None)).await.unwrap().name, "most");
+}
+
+/// Names are kept as they were spelt and compared without case; a listing is in the order of the comparison.
+#[tokio::test]
+async fn names_without_case() {
+    let bench = Bench::new().await;
+    bench.create_share().await;
+    for name in ["b", "C", "aB", "Ääß", "ı", "I"] {
+        bench.make_file(name, 0).await.unwrap();
+    }
+    let exists = Err(ErrorCode::ResourceAlreadyExists);
+    for name in ["B", "äÄß", "AB"] {
+        assert_eq!(code(bench.make_directory(name).await).map(drop), exists, "{name}");
+    }
+    assert_eq!(bench.names(&at("", None), "").await.unwrap(), ["aB", "b", "C", "I", "Ääß", "ı"]);
+    assert_eq!(bench.names(&at("", None), "a").await.unwrap(), ["aB"]);
+    assert_eq!(bench.names(&at("", None), "ää").await.unwrap(), ["Ääß"]);
+    assert_eq!(bench.look(&at("ab", None)).await.unwrap().name, "aB");
+}
+
+/// A walk that is interrupted goes on behind what is gone meanwhile.
+#[tokio::test]
+async fn a_walk_goes_on_where_its_place_is_gone() {
+    let bench = Bench::new().await;
+    bench.create_share().await;
+    for name in ["a", "b", "c"] {
+        bench.make_directory(name).await.unwrap();
+        for file in ["1", "2", "3"] {
+            bench.make_file(&format!("{name}/{file}"), 0).await.unwrap();
+        }
+    }
+    let page = async |after: Option<&[String]>| {
+        let view = bench.services.view(&bench.context).await.unwrap();
+        let root = view.path(&at("", None)).await.unwrap().admit(Look, &given()).unwrap().directory().unwrap();
+        root.walk(after, 6).await.unwrap()
+    };
+    let (items, next) = page(None).await;
+    assert_eq!(items.last().unwrap().0, path("B/1"));
+    bench.rename_path("b", "x", false).await.unwrap();
+    let (items, _) = page(next.as_deref()).await;
+    let paths: Vec<_> = items.into_iter().map(|(path, _)| path.join("/")).collect();
+    assert_eq!(paths, ["C", "C/1", "C/2", "C/3", "X", "X/1"]);
+}
+
+/// What a clear gives back are whole sectors; beside them zeros are written, where bytes were.
+#[tokio::test]
+async fn a_clear_of_part_of_a_sector() {
+    let bench = Bench::new().await;
+    bench.create_share().await;
+    bench.make_file("f", 4_000).await.unwrap();
+    bench.write_range("f", 600..3_000, 7).await.unwrap();
+    bench.clear_range("f", 100..2_100).await.unwrap();
+    let view = bench.services.view(&bench.context).await.unwrap();
+    let ranges = async |since: Option<&PathRecord>, limit| {
+        let file = bench.look(&at("f", None)).await.unwrap();
+        view.file_ranges(&file, since, 0..u64::MAX, limit).await.unwrap()
+    };
+    let range = |start, end, cleared| FileRange { start, end, cleared };
+    let told = ranges(None, 10).await;
+    assert_eq!(told.ranges, [range(2_048, 3_000, false)]);
+    let bytes = bench.read_file(&at("f", None)).await.unwrap();
+    assert!(bytes[..2_100].iter().all(|byte| *byte == 0) && bytes[2_100..3_000].iter().all(|byte| *byte == 7));
+    assert!(bytes[3_000..].iter().all(|byte| *byte == 0));
+    // And what changed since a snapshot.
+    let moment = bench.snapshot_share().await;
+    bench.write_range("f", 0..1, 1).await.unwrap();
+    bench.clear_range("f", 2_048..2_560).await.unwrap();
+    let then = bench.look(&at("f", Some(moment))).await.unwrap();
+    let view = bench.services.view(&bench.context).await.unwrap();
+    let file = bench.look(&at("f", None)).await.unwrap();
+    let told = view.file_ranges(&file, Some(&then), 0..u64::MAX, 1).await.unwrap();
+    assert_eq!((told.ranges, told.next), (vec![range(0, 1, false)], Some(2_048)));
+    let told = view.file_ranges(&file, Some(&then), 2_048..u64::MAX, 10).await.unwrap();
+    assert_eq!(told.ranges, [range(2_048, 2_560, true)]);
+}
