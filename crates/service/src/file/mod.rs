@@ -4,9 +4,7 @@ mod get_file;
 
 pub use get_file::GetFile;
 
-pub use crate::store::record::path::{
-    ExistingPath, FileBody, FileTimes, PathBody, PathRecord, Posix,
-};
+pub use crate::store::record::path::{ExistingPath, FileBody, FileTimes, PathBody, PathRecord, Posix};
 pub use crate::store::record::share::{RootSquash, ShareProtocol, ShareRecord, ShareSettings, ShareTier};
 
 use lazuli_model::blob::ContentHeaders;

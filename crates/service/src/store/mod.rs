@@ -58,7 +58,7 @@ pub use record::block::StagedRecord;
 pub use record::container::ContainerRecord;
 pub use record::existing::Existing;
 pub use services::Services;
-pub use share::{NewOpen, PathPlace, SharePlace};
+pub use share::{Attended, NewOpen, PathPlace, SharePlace};
 pub use stage::Stage;
 pub use unit::{Unit, View};
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use lazuli_engine::{EngineError, Value};
 use lazuli_model::admission::lease::Lease;
 use lazuli_model::admission::sharing::Open;
 use lazuli_model::admission::{OpenState, Subject, Target};
@@ -116,17 +117,19 @@ impl PathRecord {
 }
 
 impl Entry for PathRecord {
-    const SPACE: Space = Space {
-        entry: b'F',
-        earlier: b'E',
-        by_moment: b'L',
-        snapshot: b'A',
-        place: Some(b'I'),
-        dead: b'T',
-    };
+    const SPACE: Space =
+        Space { entry: b'F', earlier: b'E', by_moment: b'L', snapshot: b'A', place: Some(b'I'), dead: b'T' };
     const NOT_EMPTY: ErrorCode = ErrorCode::DirectoryNotEmpty;
     const NO_PARENT: ErrorCode = ErrorCode::ParentNotFound;
     const INTO_ITSELF: ErrorCode = ErrorCode::InvalidInput;
+
+    fn to_value(&self) -> Value {
+        self.encode()
+    }
+
+    fn from_value(value: &[u8]) -> Result<Self, EngineError> {
+        Self::decode(value)
+    }
 
     fn fold(name: &str) -> Cow<'_, str> {
         tree::upper_case(name)

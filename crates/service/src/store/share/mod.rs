@@ -6,12 +6,14 @@ mod opens;
 mod path;
 mod ranges;
 
-pub use opens::NewOpen;
-pub use path::PathPlace;
 pub(in crate::store) use opens::end_lost as end_lost_opens;
+pub use opens::{Attended, NewOpen};
+pub use path::PathPlace;
 
 use lazuli_engine::{Scan, Value};
-use lazuli_model::admission::{self, Kind, LeaseAction, LeaseChange, LeaseId, LeaseState, Preconditions, admit, lease};
+use lazuli_model::admission::{
+    self, Kind, LeaseAction, LeaseChange, LeaseId, LeaseState, Preconditions, admit, lease,
+};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
 use lazuli_model::metadata::Metadata;
@@ -19,6 +21,7 @@ use lazuli_model::operation::{Mode, Policy};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
 
+use super::by_name::ByName;
 use super::found::{Admitted, Found, Present, Resource};
 use super::key::Generation;
 use super::record::Record;
@@ -26,10 +29,11 @@ use super::record::path::{DIRECTORY, FileTimes, PathBody, PathRecord};
 use super::record::place::GoneSnapshot;
 use super::record::share::ShareRecord;
 use super::tree::{self, Entry as _, NodeId, Tree};
-use super::unit::{Changes as _, Unit};
+use super::unit::{Changes as _, Unit, View};
 use crate::blob::Stamped;
 use crate::fault::Answer;
 use crate::file::{DeleteShareSnapshots, NewShare, ShareAddress};
+use crate::shared::marker::Position;
 
 /// What a share may have.
 const SNAPSHOTS: u32 = 200;
@@ -217,5 +221,36 @@ impl Unit {
             }
         }
         Ok(())
+    }
+}
+
+impl View {
+    /// A page of the account's shares.
+    pub async fn shares(
+        &self,
+        prefix: &str,
+        marker: Option<&Position>,
+        max_results: usize,
+        max_bytes: usize,
+    ) -> Answer<(Vec<(String, ShareRecord)>, Option<Position>)> {
+        let space = key::shares(self.account());
+        ByName { space, prefix, marker, max_results, max_bytes }.page(self.reader()).await
+    }
+
+    /// The snapshots of a share by their moments: no more than a share may have.
+    pub async fn share_snapshots(&self, share: &ShareRecord) -> Answer<Vec<(Timestamp, ShareRecord)>> {
+        let range = tree::key::snapshots(PathRecord::SPACE, share.generation);
+        let (mut snapshots, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.reader().scan(Scan { after, ..Scan::of(range.clone()) }).await?;
+            for (key, entry) in &page.items {
+                let moment = tree::key::moment_of(key).ok_or(ErrorCode::InternalError)?;
+                snapshots.push((Timestamp(moment), ShareRecord::decode(&entry.value)?));
+            }
+            after = page.items.last().map(|(key, _)| key.clone());
+            if !page.more {
+                return Ok(snapshots);
+            }
+        }
     }
 }

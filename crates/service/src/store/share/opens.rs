@@ -4,13 +4,13 @@
 use lazuli_engine::{KeyRange, Plan, Reader, Scan, Value};
 use lazuli_model::admission::lease;
 use lazuli_model::admission::sharing::{self, ByteRangeLock};
-use lazuli_model::error::ErrorCode;
+use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::Mode;
 
 use super::key;
-use super::path::Standing;
+use super::path::{PathPlace, Standing};
 use crate::fault::{Answer, Fault};
-use crate::store::found::Present;
+use crate::store::found::{Found, Present};
 use crate::store::key::Generation;
 use crate::store::members;
 use crate::store::record::Record;
@@ -69,9 +69,8 @@ impl Present<ExistingPath> {
     /// Opens what was found, if every other open and the lease agree; tells the handle.
     pub async fn open(self, new: &NewOpen) -> Answer<u64> {
         let Self { mut unit, place, record: ExistingPath { record, opens, .. }, .. } = self;
-        let is_leased = record.file().is_some_and(|file| {
-            lease::state(file.lease.as_ref(), unit.now()).is_locked()
-        });
+        let is_leased =
+            record.file().is_some_and(|file| lease::state(file.lease.as_ref(), unit.now()).is_locked());
         sharing::check_open(&new.open, &opens, is_leased)?;
         let (generation, node) = (place.share.generation, record.node);
         let mut all = unit.all_opens(generation, node).await?;
@@ -81,26 +80,46 @@ impl Present<ExistingPath> {
         }
         all.count += 1;
         let handle: u64 = rand::random();
-        let record = OpenRecord {
-            account: unit.account().to_owned(),
-            share: place.share_name.clone(),
-            ..new.clone()
-        };
+        let record =
+            OpenRecord { account: unit.account().to_owned(), share: place.share_name.clone(), ..new.clone() };
         unit.put(key::open(generation, node, handle), record.encode());
         write_opens(&mut unit, generation, node, all);
         Ok(handle)
+    }
+}
+
+/// A file or directory of which the opens are attended to: closed, changed. They are no part of its record, and what
+/// guards that does not guard them.
+pub struct Attended {
+    unit: Unit,
+    place: PathPlace,
+    record: PathRecord,
+}
+
+impl Found<ExistingPath> {
+    /// For those who have it open.
+    pub fn attend(self) -> Result<Attended, Failure> {
+        let (unit, place, existing) = self.into_parts();
+        let record = existing.ok_or(ErrorCode::ResourceNotFound)?.record;
+        Ok(Attended { unit, place, record })
+    }
+}
+
+impl Attended {
+    fn node(&self) -> (Generation, NodeId) {
+        (self.place.share.generation, self.record.node)
     }
 
     /// Closes one of the opens; the last one to go takes a file with it whose deletion is pending. False where there is no
     /// such open.
     pub async fn close(mut self, handle: u64) -> Answer<bool> {
         let (reader, tree) = (self.unit.reader().clone(), self.place.tree());
-        close(&reader, &mut self.unit, &tree, self.record.record.node, handle).await
+        close(&reader, &mut self.unit, &tree, self.record.node, handle).await
     }
 
     /// Changes what an open has locked and what its client keeps. False where there is no such open.
     pub async fn change_open(mut self, handle: u64, change: impl FnOnce(&mut OpenRecord)) -> Answer<bool> {
-        let (generation, node) = (self.place.share.generation, self.record.record.node);
+        let (generation, node) = self.node();
         let at = key::open(generation, node, handle);
         let Some(entry) = self.unit.reader().get(at.clone()).await? else { return Ok(false) };
         let mut open = OpenRecord::decode(&entry.value)?;
@@ -113,7 +132,7 @@ impl Present<ExistingPath> {
 
     /// Locks a range for one of the opens, unless another one's lock stands against it.
     pub async fn lock(self, handle: u64, lock: ByteRangeLock) -> Answer<bool> {
-        let (generation, node) = (self.place.share.generation, self.record.record.node);
+        let (generation, node) = self.node();
         let (opens, _) = self.unit.opens_of(generation, node).await?;
         let meets = |other: &ByteRangeLock| {
             other.range.start < lock.range.end
@@ -129,17 +148,17 @@ impl Present<ExistingPath> {
 
     /// Says that the file goes when it is closed, or that it stays. It must be open.
     pub async fn set_delete_pending(mut self, pending: bool) -> Answer<()> {
-        let (generation, node) = (self.place.share.generation, self.record.record.node);
+        let (generation, node) = self.node();
         let all = self.unit.all_opens(generation, node).await?;
         if all.count == 0 {
             return Err(ErrorCode::InvalidInput.into());
         }
-        if pending && self.record.record.is_directory() {
+        if pending && self.record.is_directory() {
             let Standing::Entry(_, slot) = &self.place.at else {
                 return Err(ErrorCode::CannotDeleteFileOrDirectory.into());
             };
             let tree = self.place.tree();
-            if !tree.is_empty(self.unit.reader(), slot, &self.record.record).await? {
+            if !tree.is_empty(self.unit.reader(), slot, &self.record).await? {
                 return Err(ErrorCode::DirectoryNotEmpty.into());
             }
         }
@@ -179,6 +198,15 @@ impl<M: Mode> Present<ExistingPath, M> {
     pub async fn handles(&self) -> Answer<Vec<(u64, OpenRecord)>> {
         let (generation, node) = (self.place.share.generation, self.record.record.node);
         Ok(self.unit.opens_of(generation, node).await?.0)
+    }
+}
+
+impl Unit {
+    /// Closes an open by what it is an open of, wherever that stands now, and whether it still does.
+    pub async fn close_open(&mut self, share: &str, node: NodeId, handle: u64) -> Answer<bool> {
+        let tree = self.share_of(share, None).await?.tree();
+        let reader = self.reader().clone();
+        close(&reader, self, &tree, node, handle).await
     }
 }
 

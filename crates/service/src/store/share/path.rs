@@ -127,8 +127,7 @@ impl<M: Mode> Unit<M> {
             }
             record => record.map(|record| ExistingPath { record, opens: Vec::new(), delete_pending: false }),
         };
-        let place =
-            PathPlace { share_name: at.share.clone(), share, snapshot: at.snapshot, at: standing };
+        let place = PathPlace { share_name: at.share.clone(), share, snapshot: at.snapshot, at: standing };
         Ok(Found::new(self.clone(), place, existing))
     }
 }

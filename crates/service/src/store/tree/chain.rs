@@ -70,6 +70,7 @@ impl<E: Entry> Chain<E> {
         self.ancestors.iter().any(|ancestor| ancestor.node() == node)
     }
 
+    #[cfg_attr(not(test), expect(dead_code, reason = "hierarchical accounts come with Data Lake"))]
     /// Creates the directories that are missing, each by its name, and tells where the last name stands. To be called
     /// only where nothing blocks the way.
     pub fn make_parents<W: Changes>(

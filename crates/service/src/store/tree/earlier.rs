@@ -17,12 +17,12 @@ impl Tree {
             let range = key::earlier_from(E::SPACE, slot, moment);
             let page = reader.scan(Scan { limit: 1, ..Scan::of(range) }).await?;
             if let Some((_, kept)) = page.items.first() {
-                let kept = E::decode(&kept.value)?;
+                let kept = E::from_value(&kept.value)?;
                 return Ok((kept.since() < moment).then_some(kept));
             }
         }
         let Some(entry) = reader.get(slot.key::<E>()).await? else { return Ok(None) };
-        let entry = E::decode(&entry.value)?;
+        let entry = E::from_value(&entry.value)?;
         Ok(Some(entry).filter(|entry| at.is_none_or(|moment| entry.since() < moment)))
     }
 
@@ -38,7 +38,7 @@ impl Tree {
         let Some(shown) = self.last_snapshot_after::<E>(reader, entry.since()).await? else {
             return Ok(false);
         };
-        changes.put(key::earlier(E::SPACE, slot, shown), entry.encode());
+        changes.put(key::earlier(E::SPACE, slot, shown), entry.to_value());
         changes.put(key::by_moment(E::SPACE, self.generation, shown, slot), Value::new());
         Ok(true)
     }

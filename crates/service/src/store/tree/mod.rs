@@ -26,11 +26,11 @@ pub(in crate::store) use walk::Listing;
 
 use std::borrow::Cow;
 
+use lazuli_engine::{EngineError, Value};
 use lazuli_model::error::ErrorCode;
 use lazuli_model::time::Timestamp;
 
 use super::key::Generation;
-use super::record::Record;
 use super::record::content::Content;
 
 /// Names a directory or file, whatever its path. Never used again.
@@ -64,7 +64,7 @@ pub(in crate::store) struct Space {
 }
 
 /// What stands under a name of a directory.
-pub(in crate::store) trait Entry: Record + Clone + Send + Sync {
+pub(in crate::store) trait Entry: Sized + Clone + Send + Sync {
     const SPACE: Space;
     /// What a request is told that would take away a directory in which something stands.
     const NOT_EMPTY: ErrorCode;
@@ -72,6 +72,10 @@ pub(in crate::store) trait Entry: Record + Clone + Send + Sync {
     const NO_PARENT: ErrorCode;
     /// What it is told that would put a directory below itself.
     const INTO_ITSELF: ErrorCode;
+
+    fn to_value(&self) -> Value;
+
+    fn from_value(value: &[u8]) -> Result<Self, EngineError>;
 
     /// How names are compared.
     fn fold(name: &str) -> Cow<'_, str>;

@@ -28,7 +28,7 @@ pub async fn sweep_directory<E: Entry>(work: &Work, node: NodeId) -> Answer<bool
                 break;
             }
             let Some(entry) = reader.get(at.clone()).await? else { continue };
-            let entry = E::decode(&entry.value)?;
+            let entry = E::from_value(&entry.value)?;
             if entry.is_directory() {
                 plan.put(key::dead(E::SPACE, entry.node()), lazuli_engine::Value::new());
             }
@@ -79,7 +79,7 @@ pub async fn sweep_moment<E: Entry>(
             let Some((held, slot)) = key::kept_of(&at) else { continue };
             let earlier = key::earlier(E::SPACE, &slot, held);
             let Some(kept) = reader.get(earlier.clone()).await? else { continue };
-            let kept = E::decode(&kept.value)?;
+            let kept = E::from_value(&kept.value)?;
             if living.iter().any(|living| kept.since() < *living && *living <= held) {
                 continue;
             }
@@ -113,7 +113,7 @@ pub async fn sweep_earlier<E: Entry>(work: &Work, generation: Generation) -> Ans
             if let Some((held, slot)) = key::kept_of(&at) {
                 let earlier = key::earlier(E::SPACE, &slot, held);
                 if let Some(kept) = reader.get(earlier.clone()).await? {
-                    contents.extend(E::decode(&kept.value)?.content().cloned());
+                    contents.extend(E::from_value(&kept.value)?.content().cloned());
                     plan.delete(earlier);
                 }
             }

@@ -82,7 +82,7 @@ impl Tree {
                 looks += 1;
             }
             if let Some(value) = shown {
-                let entry = E::decode(&value)?;
+                let entry = E::from_value(&value)?;
                 if entry.since() < moment {
                     bytes += name.len() + value.len();
                     items.push((name.clone(), entry));
@@ -177,7 +177,7 @@ async fn list_now<E: Entry>(reader: &Reader, asked: &Listing<'_>) -> Answer<Page
     let page = reader.scan(scan).await?;
     let mut items = Vec::with_capacity(page.items.len());
     for (key, entry) in &page.items {
-        items.push((folded(key)?, E::decode(&entry.value)?));
+        items.push((folded(key)?, E::from_value(&entry.value)?));
     }
     let next = items.last().filter(|_| page.more).map(|(name, _)| name.clone());
     Ok(Page { items, next })

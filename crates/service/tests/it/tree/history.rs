@@ -91,7 +91,8 @@ struct World {
 impl World {
     fn path(&self, place: &Place) -> String {
         let pick = |which: usize, wanted: fn(&Node) -> bool| {
-            let paths: Vec<_> = self.now.iter().filter(|(_, node)| wanted(node)).map(|(path, _)| path).collect();
+            let paths: Vec<_> =
+                self.now.iter().filter(|(_, node)| wanted(node)).map(|(path, _)| path).collect();
             paths.get(which % paths.len().max(1)).map_or("a".to_owned(), |path| path.join("/"))
         };
         match place {
@@ -276,9 +277,9 @@ impl World {
                     }
                     None => {
                         let names = self.bench.names(&at, "").await.unwrap();
-                        let below = nodes.iter().filter(|(other, _)| {
-                            other.len() == path.len() + 1 && other.starts_with(path)
-                        });
+                        let below = nodes
+                            .iter()
+                            .filter(|(other, _)| other.len() == path.len() + 1 && other.starts_with(path));
                         let below: Vec<_> = below.map(|(_, node)| node.name.clone()).collect();
                         assert_eq!(names, below, "in {path:?} at {moment:?}");
                     }
@@ -289,7 +290,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if crate::SERVERS == 1 { 128 } else { 24 }, ..ProptestConfig::default() })]
 
     #[test]
     fn a_share_is_what_was_done_to_it(steps in prop::collection::vec(step(), 1..120), by_hand in any::<bool>()) {
@@ -393,7 +394,8 @@ async fn a_walk_goes_on_where_its_place_is_gone() {
     }
     let page = async |after: Option<&[String]>| {
         let view = bench.services.view(&bench.context).await.unwrap();
-        let root = view.path(&at("", None)).await.unwrap().admit(Look, &given()).unwrap().directory().unwrap();
+        let root =
+            view.path(&at("", None)).await.unwrap().admit(Look, &given()).unwrap().directory().unwrap();
         root.walk(after, 6).await.unwrap()
     };
     let (items, next) = page(None).await;
@@ -421,7 +423,9 @@ async fn a_clear_of_part_of_a_sector() {
     let told = ranges(None, 10).await;
     assert_eq!(told.ranges, [range(2_048, 3_000, false)]);
     let bytes = bench.read_file(&at("f", None)).await.unwrap();
-    assert!(bytes[..2_100].iter().all(|byte| *byte == 0) && bytes[2_100..3_000].iter().all(|byte| *byte == 7));
+    assert!(
+        bytes[..2_100].iter().all(|byte| *byte == 0) && bytes[2_100..3_000].iter().all(|byte| *byte == 7)
+    );
     assert!(bytes[3_000..].iter().all(|byte| *byte == 0));
     // And what changed since a snapshot.
     let moment = bench.snapshot_share().await;

@@ -11,7 +11,7 @@ use lazuli_model::admission::{LeaseId, Needs, Preconditions};
 use lazuli_model::blob::ContentHeaders;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::metadata::Metadata;
-use lazuli_model::operation::{Conditions, Judged, LeaseUse, Mode, Op, Policy, Reads, Writes};
+use lazuli_model::operation::{Conditions, Judged, LeaseUse, Op, Policy, Reads, Writes};
 use lazuli_model::time::Timestamp;
 use lazuli_service::file::*;
 use lazuli_service::upload::upload;
@@ -64,10 +64,6 @@ operations! {
 
 pub fn given() -> Preconditions {
     Preconditions::default()
-}
-
-pub fn leased(id: LeaseId) -> Preconditions {
-    Preconditions { lease_id: Some(id), ..Preconditions::default() }
 }
 
 pub fn path(text: &str) -> Vec<String> {
@@ -239,9 +235,4 @@ impl Bench {
             }
         }
     }
-}
-
-/// Whether an operation of these tests may write.
-pub const fn writes<J: Judged>() -> bool {
-    <J::Mode as Mode>::WRITES
 }
