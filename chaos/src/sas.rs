@@ -1,5 +1,6 @@
 //! One account SAS for everything: no request has to be signed, and none depends on the server's clock.
 
+use std::net::SocketAddr;
 use std::sync::OnceLock;
 
 use lazuli_testing::KEY;
@@ -23,4 +24,9 @@ pub fn sas() -> &'static str {
 pub fn signed(method: &'static str, path: &str, query: &str) -> Request {
     let and = if query.is_empty() { "" } else { "&" };
     Request::new(method, format!("/{ACCOUNT}/{path}?{query}{and}{}", sas())).header("x-ms-version", VERSION)
+}
+
+/// The address of a source of the server, with the SAS.
+pub fn address(server: SocketAddr, path: &str) -> String {
+    format!("http://{server}/{ACCOUNT}/{path}?{}", sas())
 }

@@ -8,7 +8,8 @@ The recordings and their replayer are not part of this repository: --replay DIR 
 `../shared/replay` beside the repository is looked at otherwise. Where there are none, the run says so and is skipped.
 A test fails that differs and is not listed in known-differences-SERVICE.txt (see known.py); one that meets an operation
 answered 501, which docs/operations.md lists as not built, is skipped. The recordings of older versions of the protocol
-(2017 to 2019) are replayed as well, with lists of their own: known-differences-SERVICE-older.txt.
+(2017 to 2019) are replayed as well, with lists of their own: known-differences-SERVICE-older.txt. Recordings that were
+made on an account with features are replayed once more on a server that is started with those (accounts.py).
 """
 import argparse
 import contextlib
@@ -23,6 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
+import accounts                                                  # noqa: E402
 import known as known_differences                                # noqa: E402
 import levels                                                    # noqa: E402
 import triage                                                    # noqa: E402
@@ -44,18 +46,24 @@ def arguments():
     parser.add_argument('--clock-url')
     parser.add_argument('--out', help='directory for the reports [default: a temporary one]')
     parser.add_argument('--only', choices=COLLECTIONS, help='one of the directories of recordings [default: all]')
+    parser.add_argument('--account', help='one of the kinds of accounts: -versioning, -softdelete, or none of them with an empty word [default: all]')
     parser.add_argument('--filter', help='only tests whose service-origin/name matches; the list is then not judged for absent ones')
     parser.add_argument('--print-new', action='store_true', help='print new differences as lines for the list, reason to be filled in')
     return parser.parse_args()
 
 
-def replay(options, service, collection, connection_string, clock_url, report):
+def replay(options, service, collection, account, connection_string, clock_url, report):
     data = sorted(glob.glob(os.path.join(options.replay, collection, service + '-*.jsonl*')))
-    if not data:
-        return None
+    with tempfile.TemporaryDirectory() as directory:
+        data = accounts.select(data, account, directory)
+        return replay_files(options, data, account, connection_string, clock_url, report) if data else None
+
+
+def replay_files(options, data, account, connection_string, clock_url, report):
     command = [sys.executable, '-B', os.path.join(options.replay, 'replay.py'), '--data', *data, '--connection-string',
                connection_string, '--clock-url', clock_url, '--report', report]
     command += ['--filter', options.filter] if options.filter else []
+    command += ['--features', account.features] if account.features else []
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if not os.path.exists(report):                               # its exit code only says whether any status differs
         sys.exit('the replayer did not finish:\n' + done.stdout[-4000:])
@@ -63,18 +71,18 @@ def replay(options, service, collection, connection_string, clock_url, report):
         return json.load(text)
 
 
-def one(options, service, collection, built, out):
-    """(passed, failed, skipped) of one service in one collection, after printing how it stands."""
-    title = service + COLLECTIONS[collection]
+def one(options, service, collection, account, built, out):
+    """(passed, failed, skipped) of one service in one collection on one account, after printing how it stands."""
+    title = service + COLLECTIONS[collection] + account.name
     report_path = os.path.join(out, 'replay-%s.json' % title)
     with contextlib.suppress(FileNotFoundError):
         os.remove(report_path)
     with contextlib.ExitStack() as stack:
         connection_string, clock_url = options.connection_string, options.clock_url
         if options.server:
-            server = stack.enter_context(Server(options.server))
+            server = stack.enter_context(Server(options.server, *account.flags))
             connection_string, clock_url = server.connection_string, server.clock_url
-        report = replay(options, service, collection, connection_string, clock_url, report_path)
+        report = replay(options, service, collection, account, connection_string, clock_url, report_path)
     if report is None:
         print('%s: no recordings' % title)
         return 0, 0, 0
@@ -90,11 +98,15 @@ def one(options, service, collection, built, out):
     print('%s: skipped: %s' % (title, ', '.join('%s %d' % pair for pair in outcome.skipped.most_common()) or 'none'))
 
     known = known_differences.read(os.path.join(HERE, 'known-differences-%s.txt' % title))
+    # What differs on a plain account does so on others, where not all of it is replayed.
+    plain = {} if account is accounts.PLAIN else known_differences.read(
+        os.path.join(HERE, 'known-differences-%s.txt' % (service + COLLECTIONS[collection])))
+    known = {**{test: found for test, found in plain.items() if test in outcome.failed}, **known}
     faults, warnings = known_differences.judge(known, outcome.failed)
     listed = len(outcome.failed) - len(faults)
     if options.filter:
         warnings = []
-    else:
+    elif outcome.replayed >= levels.ENOUGH:
         faults += levels.below_bars(restricted, outcome.statuses_equal, outcome.replayed)
     for text in warnings:
         print('warning: ' + text)
@@ -125,8 +137,10 @@ def main():
         os.makedirs(out, exist_ok=True)
         services = options.services or built.services()
         collections = [options.only] if options.only else list(COLLECTIONS)
-        sums = [sum(column) for column in zip(*(one(options, service, collection, built, out)
-                                                for service in services for collection in collections))]
+        runs = [(service, collection, account) for service in services for collection in collections
+                for account in accounts.of(service)
+                if (options.server or account is accounts.PLAIN) and options.account in (None, account.name)]
+        sums = [sum(column) for column in zip(*(one(options, *run, built, out) for run in runs))]
     print('%d passed, %d failed, %d skipped' % tuple(sums))
     return 1 if sums[1] else 0
 

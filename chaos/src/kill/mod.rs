@@ -4,6 +4,7 @@
 
 mod blobs;
 mod log;
+mod pages;
 mod queue;
 mod table;
 mod writer;
@@ -19,6 +20,7 @@ use crate::server::{Launch, Server};
 use crate::wire::Client;
 use blobs::Blobs;
 use log::Log;
+use pages::Pages;
 use queue::Queue;
 use table::Table;
 use writer::Writer;
@@ -85,6 +87,7 @@ async fn prepare(server: &Server, random: &mut Random) -> Trial<Vec<Writer>> {
         writers.push(Writer::Blobs(Blobs::new(number, random.fork())));
         writers.push(Writer::Table(Table::new(number, random.fork())));
         writers.push(Writer::Log(Log::new(number, random.fork())));
+        writers.push(Writer::Pages(Pages::new(number, random.fork())));
     }
     Ok(writers)
 }
@@ -97,13 +100,14 @@ fn report(options: &Options, writers: &[Writer], slowest: Duration) -> Trial<Str
     let queues = sum(|writer| matches!(writer, Writer::Queue(_)));
     let tables = sum(|writer| matches!(writer, Writer::Table(_)));
     let appends = sum(|writer| matches!(writer, Writer::Log(_)));
+    let pages = sum(|writer| matches!(writer, Writer::Pages(_)));
     let open: u64 = writers.iter().map(Writer::unanswered).sum();
-    if blobs.min(queues).min(tables).min(appends) < options.cycles {
-        return Err(format!("{blobs}, {queues}, {tables}, {appends} acknowledged writes: no load"));
+    if blobs.min(queues).min(tables).min(appends).min(pages) < options.cycles {
+        return Err(format!("{blobs}, {queues}, {tables}, {appends}, {pages} acknowledged writes: no load"));
     }
     Ok(format!(
         "{} kills, {blobs} acknowledged writes of blobs, {queues} of queues, {tables} of tables, {appends} appends to \
-         shared logs, 0 lost ({open} unanswered); slowest start {} ms",
+         shared logs, {pages} of pages and copies of them, 0 lost ({open} unanswered); slowest start {} ms",
         options.cycles,
         slowest.as_millis()
     ))

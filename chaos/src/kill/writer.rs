@@ -2,6 +2,7 @@
 
 use super::blobs::Blobs;
 use super::log::Log;
+use super::pages::Pages;
 use super::queue::Queue;
 use super::table::Table;
 use crate::Trial;
@@ -12,6 +13,7 @@ pub enum Writer {
     Queue(Queue),
     Table(Table),
     Log(Log),
+    Pages(Pages),
 }
 
 impl Writer {
@@ -22,6 +24,7 @@ impl Writer {
             Self::Queue(queue) => queue.write(doors.queue).await,
             Self::Table(table) => table.write(doors.table).await,
             Self::Log(log) => log.write(doors.blob).await,
+            Self::Pages(pages) => pages.write(doors.blob).await,
         }
     }
 
@@ -32,6 +35,7 @@ impl Writer {
             Self::Queue(queue) => queue.check(doors.queue).await,
             Self::Table(table) => table.check(doors.table).await,
             Self::Log(log) => log.check(doors.blob, thorough).await,
+            Self::Pages(pages) => pages.check(doors.blob).await,
         }
     }
 
@@ -41,6 +45,7 @@ impl Writer {
             Self::Queue(queue) => queue.acknowledged,
             Self::Table(table) => table.acknowledged,
             Self::Log(log) => log.acknowledged,
+            Self::Pages(pages) => pages.acknowledged,
         }
     }
 
@@ -50,6 +55,7 @@ impl Writer {
             Self::Queue(queue) => queue.unanswered,
             Self::Table(table) => table.unanswered,
             Self::Log(log) => log.open,
+            Self::Pages(pages) => pages.open,
         }
     }
 }

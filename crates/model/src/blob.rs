@@ -1,5 +1,6 @@
 //! What a blob says about itself, in the words of the service's reference.
 
+pub use crate::encryption::{CustomerKey, CustomerKeyHash};
 use crate::time::Timestamp;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -105,12 +106,6 @@ impl From<Option<[u8; 16]>> for ContentMd5 {
     fn from(digest: Option<[u8; 16]>) -> Self {
         digest.map_or(Self::None, Self::Digest)
     }
-}
-
-/// The key of the customer that a blob was written with: only its digest is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CustomerKey {
-    pub sha256: [u8; 32],
 }
 
 /// How far a copy has come: `x-ms-copy-status`.

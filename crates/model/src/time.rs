@@ -19,15 +19,15 @@ const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 pub struct Timestamp(pub u64);
 
 /// A calendar reading of a [`Timestamp`].
-struct Civil {
-    year: u64,
-    month: u64,
-    day: u64,
+pub(crate) struct Civil {
+    pub year: u64,
+    pub month: u64,
+    pub day: u64,
     weekday: u64,
-    hour: u64,
-    minute: u64,
-    second: u64,
-    fraction: u64,
+    pub hour: u64,
+    pub minute: u64,
+    pub second: u64,
+    pub fraction: u64,
 }
 
 impl Timestamp {
@@ -213,7 +213,12 @@ impl Timestamp {
         Some(Timestamp(seconds * TICKS_PER_SECOND + fraction))
     }
 
-    fn civil(self) -> Civil {
+    /// The first moment of a day, if there is such a day.
+    pub(crate) fn of_date(year: u64, month: u64, day: u64) -> Option<Self> {
+        Self::assemble(year, month, day, (0, 0, 0), 0)
+    }
+
+    pub(crate) fn civil(self) -> Civil {
         let ticks = self.0.min(LAST);
         let (seconds, fraction) = (ticks / TICKS_PER_SECOND, ticks % TICKS_PER_SECOND);
         let (days, in_day) = (seconds / SECONDS_PER_DAY, seconds % SECONDS_PER_DAY);

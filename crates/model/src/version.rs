@@ -137,12 +137,16 @@ features! {
     /// `x-ms-client-request-id` comes back.
     ClientRequestIdEcho V2019_02_02
     Crc64 V2019_02_02
+    /// Put Page From URL tells a failed If-Match from a condition on its source.
+    PutPageFromUrlTellsTarget V2019_02_02
     /// Page and append blobs of a standard account show no access tier; before, all blobs did.
     TierOfBlockBlobsOnly V2019_02_02
     /// Get Account Information tells whether the account is hierarchical.
     HierarchyTold V2019_07_07
     /// Reads and lists tell how soon a blob is to leave the archive.
     RehydratePriorityTold V2019_12_12
+    /// Answers tell versions of blobs.
+    Versions V2019_12_12
     /// 4000 MiB blocks, 5000 MiB Put Blob.
     Blocks4000MiB V2019_12_12
     /// 401 with a challenge instead of 404 where credentials are missing.
@@ -161,6 +165,8 @@ features! {
     AppendBlocks100MiB V2022_11_02
     /// Get and Set ACL of containers and queues with a bearer token.
     AclWithBearer V2025_07_05
+    /// Bodies in segments with checksums.
+    StructuredBodies V2025_07_05
     /// skdutid and sduoid in the user delegation string.
     UserDelegationBinding V2025_07_05
     /// x-ms-blob-if-* on Get and Set Blob Tags.

@@ -1,9 +1,11 @@
-//! Which state of a blob a request names: the base, or one of its snapshots. What an operation can be asked of is a
+//! Which state of a blob a request names: the base, or one of its snapshots or versions. What an operation can be asked of is a
 //! column of its row; it is judged here for all of them, before any of them runs.
 
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Row, Service};
 use lazuli_model::time::Timestamp;
+
+use lazuli_service::blob::BlobState;
 
 use crate::head::Head;
 use crate::headers;
@@ -11,8 +13,7 @@ use crate::headers;
 const SNAPSHOT: &str = "snapshot";
 const VERSION: &str = "versionid";
 
-/// Refuses an address that names what the row cannot be asked of. Versions are not built: none exists, so an operation
-/// that could be asked of one does not find it, and never acts on the base instead.
+/// Refuses an address that names what the row cannot be asked of.
 pub(crate) fn check(head: &Head, row: &Row) -> Result<(), Failure> {
     if row.route.service != Service::Blob {
         return Ok(());
@@ -32,16 +33,21 @@ pub(crate) fn check(head: &Head, row: &Row) -> Result<(), Failure> {
         (None, Some(text)) => {
             read(VERSION, text)?;
             match row.route.addresses.version && !wants_base {
-                true => Err(ErrorCode::BlobNotFound.into()),
+                true => Ok(()),
                 false => Err(only_base(VERSION, text, "Version id")),
             }
         }
     }
 }
 
-/// The snapshot that a request names, once [`check`] has let it pass.
-pub(crate) fn snapshot(head: &Head) -> Option<Timestamp> {
-    head.query(SNAPSHOT).and_then(Timestamp::parse_snapshot)
+/// What a request names, once [`check`] has let it pass.
+pub(crate) fn state(head: &Head) -> BlobState {
+    let named = |name| head.query(name).and_then(Timestamp::parse_snapshot);
+    match (named(SNAPSHOT), named(VERSION)) {
+        (Some(snapshot), _) => BlobState::Snapshot(snapshot),
+        (None, Some(version)) => BlobState::Version(version),
+        (None, None) => BlobState::Base,
+    }
 }
 
 fn read(name: &'static str, text: &str) -> Result<Timestamp, Failure> {

@@ -7,7 +7,7 @@ use lazuli_model::admission::Preconditions;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{ReadingOp, Resource, Row, WritingOp};
 use lazuli_model::time::Timestamp;
-use lazuli_service::blob::BlobAddress;
+use lazuli_service::blob::{BlobAddress, BlobState};
 use lazuli_service::{Body, Context, Services};
 
 use crate::address;
@@ -55,9 +55,14 @@ impl Call {
         BlobAddress { container: self.head.target.container.clone(), blob: self.head.target.object.clone() }
     }
 
-    /// The snapshot that the address names, of an operation that can be asked of one.
+    /// The snapshot that the address names, of an operation that can be asked of one and of no version.
     pub fn snapshot(&self) -> Option<Timestamp> {
-        address::snapshot(&self.head)
+        self.state().snapshot()
+    }
+
+    /// What of the blob the address names.
+    pub fn state(&self) -> BlobState {
+        address::state(&self.head)
     }
 
     /// What the request asserts about its target, checked for sense before anything is looked up.

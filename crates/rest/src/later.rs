@@ -6,8 +6,10 @@ use lazuli_model::version::{ApiVersion, Feature};
 use crate::headers::name;
 
 /// The youngest first.
-static LATER: [(HeaderName, Feature); 19] = [
+static LATER: [(HeaderName, Feature); 21] = [
     (name::X_MS_SMART_ACCESS_TIER, Feature::SmartTier),
+    (name::X_MS_VERSION_ID, Feature::Versions),
+    (name::X_MS_IS_CURRENT_VERSION, Feature::Versions),
     (name::X_MS_REHYDRATE_PRIORITY, Feature::RehydratePriorityTold),
     (name::X_MS_IS_HNS_ENABLED, Feature::HierarchyTold),
     (name::X_MS_CREATION_TIME, Feature::CreationTime),

@@ -8,6 +8,7 @@ pub mod call;
 pub mod copy;
 pub mod cors;
 pub mod decode;
+mod dfs;
 mod error;
 pub mod head;
 mod header_case;
@@ -29,10 +30,12 @@ mod response_head;
 pub mod serve;
 pub mod service_properties;
 pub mod signed_identifiers;
+pub mod structured;
 pub mod table;
 pub mod target;
 #[cfg(test)]
 mod testing;
+mod web;
 pub mod xml;
 
 pub use call::Call;
@@ -41,3 +44,4 @@ pub use reply::Reply;
 pub use request_head::Malformed;
 pub use response_body::ResponseBody;
 pub use serve::{Gateway, Served};
+pub use web::WebAddress;

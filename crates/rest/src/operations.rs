@@ -40,6 +40,7 @@ handlers! {
     SetContainerAcl => blob::set_container_acl::set_container_acl,
     AcquireContainerLease | RenewContainerLease | ChangeContainerLease | ReleaseContainerLease | BreakContainerLease => blob::lease_container::lease_container,
     DeleteContainer => blob::delete_container::delete_container,
+    RestoreContainer => blob::restore_container::restore_container,
     ListBlobs => blob::list_blobs::list_blobs,
     PutBlockBlob => blob::put_blob::put_block_blob,
     PutAppendBlob => blob::put_append_blob::put_append_blob,
@@ -53,18 +54,23 @@ handlers! {
     SetBlobTags => blob::set_blob_tags::set_blob_tags,
     SetBlobTier => blob::set_blob_tier::set_blob_tier,
     DeleteBlob => blob::delete_blob::delete_blob,
+    UndeleteBlob => blob::undelete_blob::undelete_blob,
     SnapshotBlob => blob::snapshot_blob::snapshot_blob,
     PutPageBlob => blob::put_page_blob::put_page_blob,
+    QueryBlobContents => blob::query_blob_contents::query_blob_contents,
     PutPage => blob::put_page::put_page,
     ClearPages => blob::put_page::clear_pages,
     GetPageRanges => blob::get_page_ranges::get_page_ranges,
     PutBlock => blob::put_block::put_block,
     PutBlockList => blob::put_block_list::put_block_list,
     CopyBlob | CopyBlobFromUrl | PutBlobFromUrl => blob::copy_blob::copy_blob,
+    IncrementalCopyBlob => blob::incremental_copy_blob::incremental_copy_blob,
     AbortCopyBlob => blob::abort_copy_blob::abort_copy_blob,
     PutBlockFromUrl => blob::put_block_from_url::put_block_from_url,
     GetBlockList => blob::get_block_list::get_block_list,
     AppendBlock => blob::append_block::append_block,
+    AppendBlockFromUrl => blob::append_block_from_url::append_block_from_url,
+    PutPageFromUrl => blob::put_page_from_url::put_page_from_url,
     AppendBlobSeal => blob::append_blob_seal::append_blob_seal,
     // Queue.
     ListQueues => queue::list_queues::list_queues,
@@ -103,7 +109,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        RestoreContainer, RenameContainer, UndeleteBlob, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold, QueryBlobContents, IncrementalCopyBlob, PutPageFromUrl, AppendBlockFromUrl,
+        RenameContainer, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold,
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Reply {
     /// Memory that was set aside for the body.
     pub(crate) share: Option<Share>,
     tells_etag: bool,
+    /// The code of an answer of a website that is a page of its own.
+    pub(crate) web_error: Option<&'static str>,
 }
 
 impl Reply {
@@ -51,6 +53,7 @@ impl Reply {
             metadata_names: Vec::new(),
             share: None,
             tells_etag: false,
+            web_error: None,
         }
     }
 
@@ -94,13 +97,15 @@ impl Reply {
         }
     }
 
-    /// ETag and Last-Modified, which always go together, if the row tells them.
+    /// ETag and Last-Modified, which always go together, if the row tells them; and the version that a write has made.
     #[must_use]
-    pub fn stamped(self, Stamped { etag, last_modified }: Stamped) -> Self {
+    pub fn stamped(self, Stamped { etag, last_modified, version }: Stamped) -> Self {
         if !self.tells_etag {
             return self;
         }
-        self.header(name::ETAG, etag.quoted()).header(name::LAST_MODIFIED, last_modified.rfc1123())
+        self.header(name::ETAG, etag.quoted())
+            .header(name::LAST_MODIFIED, last_modified.rfc1123())
+            .maybe(name::X_MS_VERSION_ID, version.map(Timestamp::iso_trimmed))
     }
 
     /// The ETag of an entity, which has no Last-Modified, if the row tells it.
@@ -146,6 +151,23 @@ impl Reply {
     #[must_use]
     pub fn bytes(mut self, body: Bytes) -> Self {
         self.body = ResponseBody::full(body);
+        self
+    }
+
+    /// A body that is made while it is sent.
+    #[must_use]
+    pub fn stream(
+        mut self,
+        stream: impl futures_util::Stream<Item = lazuli_service::Answer<Bytes>> + Send + 'static,
+    ) -> Self {
+        self.body = ResponseBody::Open(Some(Box::pin(stream)));
+        self
+    }
+
+    /// The same in a structured message.
+    #[must_use]
+    pub fn structured(mut self, download: Download) -> Self {
+        self.body = ResponseBody::structured(download);
         self
     }
 

@@ -27,7 +27,7 @@ pub enum Malformed {
 }
 
 impl Malformed {
-    fn failure(self) -> Failure {
+    pub(crate) fn failure(self) -> Failure {
         match self {
             Self::NoHost => Failure::missing_header(headers::HOST),
             Self::Hosts => Failure::invalid_header(headers::HOST, "more than one"),

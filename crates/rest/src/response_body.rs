@@ -1,4 +1,5 @@
-//! The body of an answer. Its length is always known before its first byte, so that Content-Length is sent.
+//! The body of an answer. Its length is known before its first byte, so that Content-Length is sent; only the results of
+//! a query are sent while they are being found.
 
 use std::fmt;
 use std::pin::Pin;
@@ -10,16 +11,22 @@ use http_body::{Body, Frame, SizeHint};
 use lazuli_service::Answer;
 use lazuli_service::download::Download;
 
+use crate::structured::Encoder;
+
 pub enum ResponseBody {
     Empty,
     /// None once it has been sent.
     Full(Option<Bytes>),
     Stream(Streamed),
+    /// Bytes that are made while they are sent, without a length that is known before. None once they have ended.
+    Open(Option<ByteStream>),
 }
+
+type ByteStream = Pin<Box<dyn Stream<Item = Answer<Bytes>> + Send>>;
 
 /// Bytes that are read while they are sent.
 pub struct Streamed {
-    stream: Pin<Box<dyn Stream<Item = Answer<Bytes>> + Send>>,
+    stream: ByteStream,
     left: u64,
 }
 
@@ -56,12 +63,32 @@ impl ResponseBody {
         Self::Stream(Streamed { stream: Box::pin(stream), left })
     }
 
-    /// What is still to be sent.
-    pub fn length(&self) -> u64 {
+    /// A structured message around the bytes, written while they are read.
+    pub fn structured(download: Download) -> Self {
+        let encoder = Encoder::new(download.length());
+        let left = encoder.message_length();
+        let stream =
+            futures_util::stream::unfold((download, encoder), |(mut download, mut encoder)| async move {
+                loop {
+                    if let Some(bytes) = encoder.pull() {
+                        return Some((Ok(bytes), (download, encoder)));
+                    }
+                    match download.next().await? {
+                        Ok(bytes) => encoder.push(bytes),
+                        Err(fault) => return Some((Err(fault), (download, encoder))),
+                    }
+                }
+            });
+        Self::Stream(Streamed { stream: Box::pin(stream), left })
+    }
+
+    /// What is still to be sent, where that is known.
+    pub fn length(&self) -> Option<u64> {
         match self {
-            Self::Empty | Self::Full(None) => 0,
-            Self::Full(Some(bytes)) => bytes.len() as u64,
-            Self::Stream(streamed) => streamed.left,
+            Self::Empty | Self::Full(None) | Self::Open(None) => Some(0),
+            Self::Full(Some(bytes)) => Some(bytes.len() as u64),
+            Self::Stream(streamed) => Some(streamed.left),
+            Self::Open(Some(_)) => None,
         }
     }
 }
@@ -78,15 +105,16 @@ impl Body for ResponseBody {
             Self::Empty => Poll::Ready(None),
             Self::Full(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Self::Stream(streamed) => streamed.poll(context),
+            Self::Open(stream) => poll_open(stream, context),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.length() == 0
+        self.length() == Some(0)
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.length())
+        self.length().map_or_else(SizeHint::new, SizeHint::with_exact)
     }
 }
 
@@ -107,6 +135,24 @@ impl Streamed {
             None => None,
         })
     }
+}
+
+fn poll_open(
+    open: &mut Option<ByteStream>,
+    context: &mut Context<'_>,
+) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+    let Some(stream) = open else { return Poll::Ready(None) };
+    let next = match stream.as_mut().poll_next(context) {
+        Poll::Pending => return Poll::Pending,
+        Poll::Ready(next) => next,
+    };
+    if !matches!(next, Some(Ok(_))) {
+        *open = None;
+    }
+    Poll::Ready(next.map(|next| match next {
+        Ok(bytes) => Ok(Frame::data(bytes)),
+        Err(fault) => Err(broken(&fault.0.to_string())),
+    }))
 }
 
 fn broken(why: &str) -> Broken {

@@ -131,8 +131,9 @@ impl ResponseHead {
             Some(_) => self.is_head,
             None => self.row.is_some_and(|row| !row.answer.says_empty),
         };
-        if !says_nothing && !headers.contains_key(name::CONTENT_LENGTH) {
-            let length = http_body::Body::size_hint(&body).exact().unwrap_or(0);
+        if let (false, Some(length)) = (says_nothing, body.length())
+            && !headers.contains_key(name::CONTENT_LENGTH)
+        {
             headers.insert(name::CONTENT_LENGTH, length.into());
         }
         let mut response = Response::new(if self.is_head { ResponseBody::Empty } else { body });
@@ -197,7 +198,7 @@ fn server(service: Service) -> &'static str {
     }
 }
 
-fn request_id(id: Uuid) -> HeaderValue {
+pub(crate) fn request_id(id: Uuid) -> HeaderValue {
     let mut buffer = Uuid::encode_buffer();
     let text = id.as_hyphenated().encode_lower(&mut buffer);
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("00000000-0000-0000-0000-000000000000"))
@@ -213,7 +214,7 @@ impl Default for HttpDate {
 }
 
 impl HttpDate {
-    fn at(&self, now: Timestamp) -> HeaderValue {
+    pub fn at(&self, now: Timestamp) -> HeaderValue {
         let second = now.whole_seconds();
         let mut printed = self.0.lock();
         if printed.0 != second

@@ -24,7 +24,8 @@ use crate::reply::Reply;
 use crate::request_head::Arrival;
 use crate::response_body::ResponseBody;
 use crate::response_head::{HttpDate, ResponseHead};
-use crate::{address, cors, headers, operations, request_body, table};
+use crate::web::WebAddress;
+use crate::{address, cors, dfs, headers, operations, request_body, table, web};
 
 /// An answer, and what logs and metrics say about its request.
 pub struct Served {
@@ -39,8 +40,8 @@ pub struct Served {
 pub struct Gateway {
     pub services: Services,
     pub auth: Arc<Auth>,
-    sources: Arc<Sources>,
-    date: HttpDate,
+    pub(crate) sources: Arc<Sources>,
+    pub(crate) date: HttpDate,
 }
 
 impl Gateway {
@@ -88,6 +89,9 @@ impl Gateway {
         B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
+        if listener == Service::Blob && web::account(&request, WebAddress::ByHost).is_some() {
+            return self.serve_web(WebAddress::ByHost, peer, secure, request).await;
+        }
         let now = self.services.wall_now();
         let (parts, body) = request.into_parts();
         let arrival = Arrival { listener, peer, secure, now };
@@ -126,6 +130,9 @@ impl Gateway {
                 return Failure::new(ErrorCode::CorsPreflightFailure).into();
             }
             return cors::preflight(&self.services, &head).await.unwrap_or_else(Reply::from);
+        }
+        if head.target.service == Service::Dfs {
+            return dfs::refuse(&self.auth, &head, self.services.wall_now()).into();
         }
         let row = match find_row(&head) {
             Ok(row) => row,
@@ -181,7 +188,9 @@ impl Gateway {
         let grant = authorize(&credential, row, &head, container.as_ref(), now)?;
         address::check(&head, row)?;
         let (account, version) = (head.target.account.as_str().into(), head.version);
-        let context = Context { account, version, principal: grant.principal() };
+        let scope = head.header(headers::X_MS_ENCRYPTION_SCOPE).or(grant.encryption_scope.as_deref());
+        let encryption_scope = scope.map(Into::into);
+        let context = Context { account, version, principal: grant.principal(), encryption_scope };
         check_body(&head, row)?;
         check_timeout(&head)?;
         let (services, auth) = (self.services.clone(), Arc::clone(&self.auth));
@@ -196,7 +205,7 @@ impl Gateway {
 
     /// Counts the body of an answer until its client has taken it. What only reads is refused when there is no memory
     /// for its answer; what has changed something is answered in any case.
-    async fn count(&self, mut reply: Reply, row: &Row) -> Result<Reply, Failure> {
+    pub(crate) async fn count(&self, mut reply: Reply, row: &Row) -> Result<Reply, Failure> {
         let ResponseBody::Full(Some(bytes)) = &mut reply.body else { return Ok(reply) };
         let (bytes, outgoing) = (std::mem::take(bytes), self.services.outgoing());
         reply.body = ResponseBody::full(match row.op.writes() {

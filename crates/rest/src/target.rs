@@ -7,6 +7,7 @@ use lazuli_model::name;
 use lazuli_model::operation::{Resource, Service};
 use percent_encoding::percent_decode_str;
 
+use crate::dfs;
 use crate::query::Query;
 
 /// What the URL names. Names are decoded; the raw path is kept in [`crate::head::Head`] for signing.
@@ -36,7 +37,7 @@ impl Target {
             None => {
                 let path = raw_path.strip_prefix('/').unwrap_or(raw_path);
                 let (account, rest) = path.split_once('/').unwrap_or((path, ""));
-                (listener, decode(account)?, rest, true)
+                (dfs::service_of(listener, query), decode(account)?, rest, true)
             }
         };
         let (account, secondary) = match account.strip_suffix(SECONDARY) {
@@ -60,10 +61,7 @@ impl Target {
 
 /// `ACCOUNT.SERVICE.anything` is host style; addresses, single labels and other names are path style.
 fn host_style(host: &str) -> Option<(Service, &str)> {
-    let name = strip_port(host);
-    if name.starts_with('[') || name.parse::<IpAddr>().is_ok() {
-        return None;
-    }
+    let name = host_name(host)?;
     let (account, rest) = name.split_once('.')?;
     let (service, behind) = rest.split_once('.')?;
     if account.is_empty() || behind.is_empty() {
@@ -78,6 +76,12 @@ fn host_style(host: &str) -> Option<(Service, &str)> {
         _ => return None,
     };
     Some((service, account))
+}
+
+/// The name of a host without its port; `None` for an address.
+pub(crate) fn host_name(host: &str) -> Option<&str> {
+    let name = strip_port(host);
+    (!name.starts_with('[') && name.parse::<IpAddr>().is_err()).then_some(name)
 }
 
 fn strip_port(host: &str) -> &str {

@@ -157,6 +157,10 @@ settings! {
             dfs_host: String, "dfsHost", "HOST", "LAZULI_DFS_HOST";
             /// Port of the Data Lake (dfs) endpoint [default: 10004].
             dfs_port: u16, "dfsPort", "PORT", "LAZULI_DFS_PORT";
+            /// Address the static websites of the accounts are served on; turns that port on.
+            web_host: String, "webHost", "HOST", "LAZULI_WEB_HOST";
+            /// Port of the static websites [default: 10005]; without it and --webHost they are served by host name only.
+            web_port: u16, "webPort", "PORT", "LAZULI_WEB_PORT";
             /// Port of SMB [default: 10445]; accepted, not opened yet.
             smb_port: u16, "smbPort", "PORT", "LAZULI_SMB_PORT";
         }

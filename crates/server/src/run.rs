@@ -22,7 +22,7 @@ use crate::metrics::Metrics;
 use crate::net::tls::Certificate;
 use crate::net::{Acceptor, Bound, ConnectionSettings, Lanes, bind};
 use crate::signals::{Signals, Told};
-use crate::storage_listener::StorageListener;
+use crate::storage_listener::{Place, StorageListener};
 use crate::{connection_string, create_at_start, log, startup_warnings};
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
@@ -33,6 +33,8 @@ const DRAIN_PATIENCE: Duration = Duration::from_secs(30);
 const ROUND: Duration = Duration::from_secs(1);
 /// Health and metrics are served when the house is full, too, and when every lane is busy.
 const ADMIN_CONNECTIONS: usize = 8;
+/// Browsers come back soon, or not at all.
+const WEB_KEEP_ALIVE: Duration = Duration::from_secs(120);
 const ADMIN_KEEP_ALIVE: Duration = Duration::from_secs(60);
 
 /// An I/O error stopped the engine (EX_IOERR): the supervisor should restart the process, which recovers.
@@ -95,7 +97,7 @@ async fn serve(
             announce(&mut announcement, &name, certificate.is_some(), bound.address);
             let answering = Arc::new(StorageListener {
                 gateway: assembled.gateway.clone(),
-                service: listener.service,
+                place: Place::Service(listener.service),
                 metrics: Arc::clone(&metrics),
                 access: config.log.access,
                 path_style_only: config.path_style_only,
@@ -105,6 +107,20 @@ async fn serve(
             let settings = ConnectionSettings { answering, tls, keep_alive, least_rate };
             tokio::spawn(acceptor.clone().run(bound.listener, settings));
         }
+    }
+    if let Some(bound) = listeners.web {
+        announce(&mut announcement, "web", certificate.is_some(), bound.address);
+        let answering = Arc::new(StorageListener {
+            gateway: first.gateway.clone(),
+            place: Place::Web,
+            metrics: Arc::clone(&metrics),
+            access: config.log.access,
+            path_style_only: config.path_style_only,
+        });
+        let tls = certificate.as_ref().map(Certificate::acceptor).transpose()?;
+        let (keep_alive, least_rate) = (WEB_KEEP_ALIVE, config.least_download_rate);
+        let settings = ConnectionSettings { answering, tls, keep_alive, least_rate };
+        tokio::spawn(acceptor.clone().run(bound.listener, settings));
     }
     announce(&mut announcement, "admin", false, listeners.admin.address);
     if let Some(credential) = config.credentials.first() {
@@ -205,6 +221,7 @@ fn share_descriptors(config: &Config) -> Result<Share, Error> {
 }
 
 struct Listeners {
+    web: Option<Bound>,
     /// Of each server, one for each service.
     servers: Vec<Vec<Bound>>,
     admin: Bound,
@@ -222,7 +239,8 @@ fn bind_all(config: &Config, servers: u8) -> Result<Listeners, Error> {
         bound.collect()
     };
     let servers = (0..servers).map(of_server).collect::<Result<_, _>>()?;
-    Ok(Listeners { servers, admin: open("admin", config.admin)? })
+    let web = config.web.map(|address| open("web", address)).transpose()?;
+    Ok(Listeners { servers, web, admin: open("admin", config.admin)? })
 }
 
 /// One line for each listener, of a form that tools may parse: `lazuli: NAME listening on SCHEME://ADDRESS`.

@@ -12,7 +12,7 @@ use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use lazuli_model::operation::Service;
 use lazuli_rest::headers::name;
-use lazuli_rest::{Gateway, ResponseBody, Served};
+use lazuli_rest::{Gateway, ResponseBody, Served, WebAddress};
 
 use crate::assemble::service_name;
 use crate::log;
@@ -21,12 +21,29 @@ use crate::net::{Answering, Ended, Finished, Peer};
 
 pub struct StorageListener {
     pub gateway: Arc<Gateway>,
-    pub service: Service,
+    pub place: Place,
     pub metrics: Arc<Metrics>,
     /// A line for each request; otherwise only for those that failed.
     pub access: bool,
     /// The account is never taken from the host name.
     pub path_style_only: bool,
+}
+
+/// What a port is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Service(Service),
+    /// The static websites of the accounts.
+    Web,
+}
+
+impl Place {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Service(service) => service_name(service),
+            Self::Web => "web",
+        }
+    }
 }
 
 impl Answering for StorageListener {
@@ -42,14 +59,20 @@ impl Answering for StorageListener {
             request.headers_mut().insert(http::header::HOST, HeaderValue::from_static("localhost"));
         }
         let asked = Asked::of(&request);
-        let served = self.gateway.serve_named(self.service, Some(peer.address.ip()), peer.secure, request);
+        let (from, secure) = (Some(peer.address.ip()), peer.secure);
+        let served = async {
+            match self.place {
+                Place::Service(service) => self.gateway.serve_named(service, from, secure, request).await,
+                Place::Web => self.gateway.serve_web(WebAddress::ByHostOrPath, from, secure, request).await,
+            }
+        };
         // State behind a panic is safe to use again: what a request changes, it changes by a commit or not at all.
         let (response, operation, bytes_in) = match AssertUnwindSafe(served).catch_unwind().await {
             Ok(Served { response, operation, bytes_in }) => (response.map(Either::Left), operation, bytes_in),
             Err(_) => (internal_error(), "Unrouted", 0),
         };
         let exchange = Exchange {
-            service: self.service,
+            place: self.place,
             metrics: Arc::clone(&self.metrics),
             access: self.access,
             peer: peer.address.ip(),
@@ -104,7 +127,7 @@ impl Asked {
 
 /// A request and its answer, for the metrics and the access line. No header but the ids is ever logged.
 struct Exchange {
-    service: Service,
+    place: Place,
     metrics: Arc<Metrics>,
     access: bool,
     peer: IpAddr,
@@ -136,7 +159,7 @@ impl Exchange {
     fn log(&self, elapsed: Duration, bytes_out: u64, ended: &Ended) {
         tracing::info!(
             target: log::ACCESS,
-            service = service_name(self.service),
+            service = self.place.name(),
             operation = self.operation,
             method = %self.asked.method,
             target = %self.asked.target(),

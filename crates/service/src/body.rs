@@ -3,6 +3,8 @@
 use std::pin::Pin;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::StreamExt;
@@ -21,6 +23,10 @@ pub enum BodyError {
     Incomplete,
     /// Nothing came for too long.
     Idle,
+    /// A checksum within the body is not that of the bytes before it.
+    Crc64Mismatch { sent: u64, found: u64 },
+    /// What the bytes are wrapped in is not as it should be.
+    Malformed(&'static str),
 }
 
 impl From<BodyError> for Fault {
@@ -32,8 +38,21 @@ impl From<BodyError> for Fault {
             BodyError::Idle => {
                 Failure::new(ErrorCode::OperationTimedOut).cause("request body stalled").into()
             }
+            BodyError::Crc64Mismatch { sent, found } => crc64_mismatch(sent, found).into(),
+            BodyError::Malformed(how) => Failure::new(ErrorCode::InvalidInput)
+                .detail("Reason", how)
+                .cause("malformed structured body")
+                .into(),
         }
     }
+}
+
+/// The CRC-64 that the sender gave, and that of the bytes.
+pub(crate) fn crc64_mismatch(sent: u64, found: u64) -> Failure {
+    let shown = |crc64: u64| BASE64.encode(crc64.to_le_bytes());
+    Failure::new(ErrorCode::Crc64Mismatch)
+        .detail("UserSpecifiedCrc", shown(sent))
+        .detail("ServerCalculatedCrc", shown(found))
 }
 
 type Frames = Pin<Box<dyn Stream<Item = Result<Bytes, BodyError>> + Send>>;

@@ -7,6 +7,7 @@ pub mod fault;
 pub mod file;
 pub mod outgoing;
 pub mod pace;
+pub mod query;
 pub mod queue;
 pub mod shared;
 pub mod store;
@@ -29,7 +30,7 @@ use lazuli_model::version::ApiVersion;
 
 pub use body::{Body, BodyError};
 pub use fault::{Answer, Fault};
-pub use lazuli_engine::crc64;
+pub use lazuli_engine::{Crc64, crc64, crc64_combine};
 pub use store::{Members, Services, download, upkeep, upload};
 
 /// Settings of the meaning, whatever the wire.
@@ -75,11 +76,13 @@ pub struct Context {
     pub version: ApiVersion,
     /// On whose behalf, for what is judged by more than a grant: owners of files, access control lists.
     pub principal: Principal,
+    /// The encryption scope that what is written goes under, where the request names one.
+    pub encryption_scope: Option<Arc<str>>,
 }
 
 impl Context {
     pub fn of_owner(account: &str, version: ApiVersion) -> Self {
-        Self { account: account.into(), version, principal: Principal::Owner }
+        Self { account: account.into(), version, principal: Principal::Owner, encryption_scope: None }
     }
 
     /// For what is read of an account on behalf of the server itself.

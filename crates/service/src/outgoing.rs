@@ -66,6 +66,11 @@ impl Outgoing {
         if self.budget.is_short() { None } else { self.budget.try_take(bytes) }
     }
 
+    /// Memory for work that makes an answer piece by piece, if there is any now.
+    pub(crate) fn for_work(&self, bytes: usize) -> Option<Share> {
+        self.budget.try_take(bytes)
+    }
+
     /// Counts the bytes of an answer until the last of them was taken. `reserved` is what was set aside for it.
     pub async fn count(&self, bytes: Bytes, reserved: Option<Share>) -> Result<Bytes, Failure> {
         let missing = bytes.len().saturating_sub(reserved.as_ref().map_or(0, Share::bytes));

@@ -13,9 +13,11 @@ mod filter;
 mod header;
 mod message;
 pub mod mutate;
+mod query;
 mod record;
 pub mod recovery;
 pub mod request;
+mod structured;
 
 pub struct Target {
     pub name: &'static str,
@@ -32,9 +34,11 @@ pub const TARGETS: &[Target] = &[
     Target { name: "filter", run: filter::run, rounds: 20_000 },
     Target { name: "header", run: header::run, rounds: 20_000 },
     Target { name: "message", run: message::run, rounds: 10_000 },
+    Target { name: "query", run: query::run, rounds: 10_000 },
     Target { name: "record", run: record::run, rounds: 6_000 },
     Target { name: "recovery", run: recovery::run, rounds: 20 },
     Target { name: "request", run: request::run, rounds: 400 },
+    Target { name: "structured", run: structured::run, rounds: 20_000 },
 ];
 
 pub fn target(name: &str) -> Option<&'static Target> {

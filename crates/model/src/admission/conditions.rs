@@ -128,7 +128,7 @@ pub(super) fn check(request: &Request<'_>) -> Result<(), Failure> {
     let seen = match target.existence {
         // Only an operation that creates comes here. There is nothing that could match or have a date.
         Existence::Absent if headers.if_match.is_some() => {
-            return Err(unmet(request.policy, Header::Match));
+            return Err(unmet(request.policy, Header::Match, request.version));
         }
         Existence::Absent => return Ok(()),
         Existence::Uncommitted => {
@@ -142,7 +142,7 @@ pub(super) fn check(request: &Request<'_>) -> Result<(), Failure> {
         check_none_match_any(request)?;
     }
     match headers.unmet(&seen, combines_freely(request.policy, request.version)) {
-        Some(header) => Err(unmet(request.policy, header)),
+        Some(header) => Err(unmet(request.policy, header, request.version)),
         None => Ok(()),
     }
 }
@@ -157,7 +157,7 @@ pub(super) fn check(request: &Request<'_>) -> Result<(), Failure> {
 fn check_none_match_any(request: &Request<'_>) -> Result<(), Failure> {
     let policy = request.policy;
     if policy.honours_none_match_any {
-        return Err(unmet(policy, Header::NoneMatch));
+        return Err(unmet(policy, Header::NoneMatch, request.version));
     }
     let is_held = request.given.lease_id.is_some() && request.target.lease.is_some();
     if policy.creates && policy.rule == Rule::Write && !is_held {
@@ -178,11 +178,14 @@ pub(super) fn check_tags(request: &Request<'_>) -> Result<(), Failure> {
     }
 }
 
-fn unmet(policy: &Policy, header: Header) -> Failure {
-    let code = match (policy.unmet, header) {
-        (Unmet::Target, _) | (Unmet::TargetOfMatch, Header::Match) => ErrorCode::TargetConditionNotMet,
-        _ => ErrorCode::ConditionNotMet,
+fn unmet(policy: &Policy, header: Header, version: ApiVersion) -> Failure {
+    let is_target = match policy.unmet {
+        Unmet::Condition => false,
+        Unmet::Target => true,
+        Unmet::TargetOfMatch => header == Header::Match,
+        Unmet::TargetOfMatchSince(feature) => header == Header::Match && version.has(feature),
     };
+    let code = if is_target { ErrorCode::TargetConditionNotMet } else { ErrorCode::ConditionNotMet };
     if policy.rule == Rule::Read && header.is_about_freshness() {
         Failure::new(code).with_status(304)
     } else {

@@ -123,6 +123,8 @@ pub struct Target<'a> {
     pub is_being_copied: bool,
     /// Of a file or directory.
     pub open: OpenState<'a>,
+    /// The base of an incremental copy; its snapshots are blobs like others.
+    pub is_incremental_copy: bool,
 }
 
 impl Target<'_> {
@@ -139,6 +141,7 @@ impl Target<'_> {
         tier_changed: None,
         is_being_copied: false,
         open: OpenState { opens: &[], delete_pending: false, read_only: false },
+        is_incremental_copy: false,
     };
 
     pub const UNCOMMITTED: Target<'static> =
@@ -171,6 +174,7 @@ pub enum Check {
     TierTime,
     Type,
     PendingCopy,
+    IncrementalCopy,
     Seal,
     SequenceNumber,
     AppendPosition,
@@ -195,6 +199,7 @@ pub const ORDER: &[Check] = &[
     Check::TierTime,
     Check::Type,
     Check::PendingCopy,
+    Check::IncrementalCopy,
     Check::Seal,
     Check::SequenceNumber,
     Check::AppendPosition,
@@ -265,6 +270,7 @@ impl Request<'_> {
             Check::TierTime => position::check_tier_time(self),
             Check::Type => self.check_type(),
             Check::PendingCopy => self.check_pending_copy(),
+            Check::IncrementalCopy => self.check_incremental_copy(),
             Check::Seal => self.check_seal(),
             Check::SequenceNumber => position::check_sequence_number(self),
             Check::AppendPosition => position::check_append_position(self),
@@ -334,6 +340,13 @@ impl Request<'_> {
             Err(ErrorCode::PendingCopyOperation.into())
         } else {
             Ok(())
+        }
+    }
+
+    fn check_incremental_copy(&self) -> Result<(), Failure> {
+        match self.target.is_incremental_copy && !self.policy.works_on_incremental_copy {
+            true => Err(ErrorCode::OperationNotAllowedOnIncrementalCopyBlob.into()),
+            false => Ok(()),
         }
     }
 

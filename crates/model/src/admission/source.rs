@@ -18,6 +18,9 @@ pub fn admit_source(
     source: &Target<'_>,
     now: Timestamp,
 ) -> Result<(), Failure> {
+    if source.is_incremental_copy {
+        return Err(ErrorCode::OperationNotAllowedOnIncrementalCopyBlob.into());
+    }
     if policy.source == Source::None {
         return Ok(());
     }

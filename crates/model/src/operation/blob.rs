@@ -38,7 +38,7 @@ macro_rules! blob_operations {
 
             GetBlobProperties: Reads {
                 route: on(Service::Blob, Resource::Blob, &[Head], "Get Blob Properties", V::V2009_04_14).addresses(SNAPSHOT_OR_VERSION),
-                policy: READ.conditions(C::ETG).lease(LeaseUse::Read),
+                policy: READ.conditions(C::ETG).lease(LeaseUse::Read).works_on_incremental_copy(),
                 access: READ_BLOB,
                 answer: answers(&[200]).etag(),
             }
@@ -54,7 +54,7 @@ macro_rules! blob_operations {
             GetBlobMetadata: Reads {
                 route: on(Service::Blob, Resource::Blob, &[Get, Head], "Get Blob Metadata", V::V2009_04_14)
                     .marks(&[Is(COMP, "metadata")]).addresses(SNAPSHOT_OR_VERSION),
-                policy: READ.conditions(C::ETG).lease(LeaseUse::Read),
+                policy: READ.conditions(C::ETG).lease(LeaseUse::Read).works_on_incremental_copy(),
                 access: READ_BLOB,
                 answer: answers(&[200]).etag(),
             }
@@ -70,7 +70,7 @@ macro_rules! blob_operations {
             AcquireBlobLease: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Lease Blob", V::V2009_04_14)
                     .marks(&[Is(COMP, "lease"), Is(LEASE_ACTION, "acquire")]),
-                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted(),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted().works_on_incremental_copy(),
                 access: WRITE_BLOB,
                 answer: answers(&[201]).etag(),
             }
@@ -78,7 +78,7 @@ macro_rules! blob_operations {
             RenewBlobLease: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Lease Blob", V::V2009_04_14)
                     .marks(&[Is(COMP, "lease"), Is(LEASE_ACTION, "renew")]),
-                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted(),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted().works_on_incremental_copy(),
                 access: WRITE_BLOB,
                 answer: answers(&[200]).etag(),
             }
@@ -86,7 +86,7 @@ macro_rules! blob_operations {
             ChangeBlobLease: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Lease Blob", V::V2012_02_12)
                     .marks(&[Is(COMP, "lease"), Is(LEASE_ACTION, "change")]),
-                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted(),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted().works_on_incremental_copy(),
                 access: WRITE_BLOB,
                 answer: answers(&[200]).etag(),
             }
@@ -94,7 +94,7 @@ macro_rules! blob_operations {
             ReleaseBlobLease: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Lease Blob", V::V2009_04_14)
                     .marks(&[Is(COMP, "lease"), Is(LEASE_ACTION, "release")]),
-                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted(),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted().works_on_incremental_copy(),
                 access: WRITE_BLOB,
                 answer: answers(&[200]).etag(),
             }
@@ -102,7 +102,7 @@ macro_rules! blob_operations {
             BreakBlobLease: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Lease Blob", V::V2009_04_14)
                     .marks(&[Is(COMP, "lease"), Is(LEASE_ACTION, "break")]),
-                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted(),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Manage).finds_uncommitted().works_on_incremental_copy(),
                 access: BREAK_BLOB_LEASE,
                 answer: answers(&[202]).etag(),
             }
@@ -117,7 +117,7 @@ macro_rules! blob_operations {
 
             DeleteBlob: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Delete], "Delete Blob", V::V2009_04_14).addresses(SNAPSHOT_OR_VERSION),
-                policy: WRITE.conditions(C::ETG.and(C::TIER_TIME)).lease(LeaseUse::Write).finds_uncommitted(),
+                policy: WRITE.conditions(C::ETG.and(C::TIER_TIME)).lease(LeaseUse::Write).finds_uncommitted().works_on_incremental_copy(),
                 access: DELETE_BLOB,
                 answer: answers(&[202]),
             }
@@ -141,7 +141,7 @@ macro_rules! blob_operations {
             GetBlobTags: Reads {
                 route: on(Service::Blob, Resource::Blob, &[Get], "Get Blob Tags", V::V2019_12_12)
                     .marks(&[Is(COMP, "tags")]).addresses(SNAPSHOT_OR_VERSION),
-                policy: READ.conditions(C::TAGS.and(C::BLOB_PREFIXED)).lease(LeaseUse::Read),
+                policy: READ.conditions(C::TAGS.and(C::BLOB_PREFIXED)).lease(LeaseUse::Read).works_on_incremental_copy(),
                 access: GET_TAGS,
                 answer: answers(&[200]).breaks_line(),
             }
@@ -149,7 +149,7 @@ macro_rules! blob_operations {
             SetBlobTags: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Set Blob Tags", V::V2019_12_12)
                     .marks(&[Is(COMP, "tags")]).body(Xml).addresses(VERSION),
-                policy: WRITE.conditions(C::TAGS.and(C::BLOB_PREFIXED)).lease(LeaseUse::Write).lease_since(Feature::LeaseGuardsTags),
+                policy: WRITE.conditions(C::TAGS.and(C::BLOB_PREFIXED)).lease(LeaseUse::Write).lease_since(Feature::LeaseGuardsTags).works_on_incremental_copy(),
                 access: SET_TAGS,
                 answer: answers(&[204]).breaks_line().says_nothing(),
             }

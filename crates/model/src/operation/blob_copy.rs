@@ -40,7 +40,7 @@ macro_rules! blob_copy_operations {
             IncrementalCopyBlob: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Incremental Copy Blob", V::V2016_05_31)
                     .marks(&[Is(COMP, "incrementalcopy"), Has(COPY_SOURCE)]),
-                policy: WRITE.conditions(C::ETG).creates().changes_etag().of_type(BlobType::Page).unmet(Unmet::TargetOfMatch),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Page).unmet(Unmet::TargetOfMatch).works_on_incremental_copy(),
                 access: CREATE_BLOB,
                 answer: answers(&[202]).etag(),
             }
@@ -56,7 +56,7 @@ macro_rules! blob_copy_operations {
             PutPageFromUrl: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Put Page From URL", V::V2018_11_09)
                     .marks(&[Is(COMP, "page"), Is(PAGE_WRITE, "update"), Has(COPY_SOURCE)]),
-                policy: WRITE.conditions(C::ETG.and(C::SEQUENCE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Page).source(Source::FetchedBlindly).unmet(Unmet::TargetOfMatch).keeps_copy_state(),
+                policy: WRITE.conditions(C::ETG.and(C::SEQUENCE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Page).source(Source::FetchedBlindly).unmet(Unmet::TargetOfMatchSince(Feature::PutPageFromUrlTellsTarget)).keeps_copy_state(),
                 access: WRITE_BLOB,
                 answer: answers(&[201]).etag().breaks_line(),
             }

@@ -47,6 +47,8 @@ pub enum Unmet {
     Target,
     /// The same, of a failed If-Match alone.
     TargetOfMatch,
+    /// The same since this feature.
+    TargetOfMatchSince(Feature),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +83,8 @@ pub struct Policy {
     pub refuses_other_conditions: bool,
     /// Works on a blob that a copy is still writing; every other write waits for the copy's end.
     pub works_on_pending_copy: bool,
+    /// Works on the base of an incremental copy, which can be read through its snapshots only.
+    pub works_on_incremental_copy: bool,
     /// The blob goes on telling which copy wrote it, although the operation changes it.
     pub keeps_copy_state: bool,
     /// What the opens of a file by SMB clients have to let the operation do.
@@ -107,6 +111,7 @@ pub(super) const READ: Policy = Policy {
     finds_uncommitted: false,
     refuses_other_conditions: false,
     works_on_pending_copy: false,
+    works_on_incremental_copy: false,
     keeps_copy_state: false,
     needs: Needs::Nothing,
 };
@@ -181,6 +186,10 @@ impl Policy {
 
     pub(super) const fn works_on_pending_copy(self) -> Self {
         Self { works_on_pending_copy: true, ..self }
+    }
+
+    pub(super) const fn works_on_incremental_copy(self) -> Self {
+        Self { works_on_incremental_copy: true, ..self }
     }
 
     pub(super) const fn keeps_copy_state(self) -> Self {

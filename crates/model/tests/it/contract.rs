@@ -174,11 +174,12 @@ fn reads_are_judged_as_reads() {
     }
 }
 
-/// lease.md section 4: writes that need the id while the blob is locked, and the one container operation.
+/// lease.md section 4: writes that need the id while the blob is locked, and the one container operation. Incremental Copy
+/// Blob is recorded.
 const NEEDS_LEASE: &str = "
 PutBlockBlob PutPageBlob PutAppendBlob PutBlobFromUrl PutBlock PutBlockFromUrl PutBlockList SetBlobMetadata
 SetBlobProperties SetBlobExpiry DeleteBlob PutPage ClearPages PutPageFromUrl AppendBlock AppendBlockFromUrl
-AppendBlobSeal CopyBlob CopyBlobFromUrl AbortCopyBlob SetBlobTags DeleteContainer";
+AppendBlobSeal CopyBlob CopyBlobFromUrl AbortCopyBlob SetBlobTags DeleteContainer IncrementalCopyBlob";
 
 #[test]
 fn who_needs_the_lease_id() {

@@ -13,7 +13,7 @@ fn said(head: &Head, op: Op) -> Option<ErrorCode> {
 fn a_snapshot_is_a_time_and_not_for_every_operation() {
     let read = asking(&format!("snapshot={AT}"));
     assert_eq!(said(&read, Op::GetBlob), None);
-    assert_eq!(snapshot(&read), Timestamp::parse_snapshot(AT));
+    assert_eq!(Some(state(&read)), Timestamp::parse_snapshot(AT).map(BlobState::Snapshot));
     assert_eq!(said(&read, Op::PutBlockBlob), Some(ErrorCode::InvalidQueryParameterValue));
     assert_eq!(said(&asking("snapshot=yesterday"), Op::GetBlob), Some(ErrorCode::InvalidQueryParameterValue));
     // An empty one is none.
@@ -21,10 +21,12 @@ fn a_snapshot_is_a_time_and_not_for_every_operation() {
 }
 
 #[test]
-fn no_version_exists() {
+fn a_version_is_a_time_and_not_for_every_operation() {
     let version = asking(&format!("VersionId={AT}"));
-    assert_eq!(said(&version, Op::GetBlob), Some(ErrorCode::BlobNotFound));
-    assert_eq!(said(&version, Op::DeleteBlob), Some(ErrorCode::BlobNotFound));
+    for op in [Op::GetBlob, Op::DeleteBlob, Op::SetBlobTier, Op::SetBlobTags] {
+        assert_eq!(said(&version, op), None, "{op:?}");
+    }
+    assert_eq!(Some(state(&version)), Timestamp::parse_snapshot(AT).map(BlobState::Version));
     assert_eq!(said(&version, Op::PutBlockBlob), Some(ErrorCode::InvalidQueryParameterValue));
     assert_eq!(said(&asking("versionid=1"), Op::GetBlob), Some(ErrorCode::InvalidQueryParameterValue));
     let both = asking(&format!("snapshot={AT}&versionid={AT}"));

@@ -1,25 +1,27 @@
 //! Append Block.
 
 use lazuli_model::error::Failure;
-use lazuli_model::operation::policy;
-use lazuli_service::blob::AppendBlock;
+use lazuli_model::operation::{Row, policy};
+use lazuli_model::version::ApiVersion;
+use lazuli_service::blob::{AppendBlock, Appended};
 
-use super::properties::{customer_key, refuse_encryption_scope, refuse_structured_body, show_customer_key};
+use super::properties::{customer_key, encryption_of, show_encryption};
 use super::put_block::TransportHash;
 use crate::call::Call;
 use crate::decode;
 use crate::headers::name;
 use crate::reply::Reply;
+use crate::structured;
 
-pub async fn append_block(call: Call) -> Result<Reply, Failure> {
-    refuse_structured_body(&call.head)?;
-    refuse_encryption_scope(&call)?;
+pub async fn append_block(mut call: Call) -> Result<Reply, Failure> {
+    let is_structured = structured::unwrap(&mut call)?;
     if call.head.content_length()? == Some(0) {
         return Err(Failure::invalid_header("Content-Length", "0"));
     }
     let digests = decode::digests(&call.head)?;
     let customer_key = customer_key(&call.head)?;
-    let (sent_md5, key) = (digests.md5, customer_key.clone());
+    let encryption = encryption_of(&call, customer_key.as_ref()).await?;
+    let sent_md5 = digests.md5;
     let input = AppendBlock {
         at: call.blob(),
         preconditions: call.preconditions()?,
@@ -28,12 +30,21 @@ pub async fn append_block(call: Call) -> Result<Reply, Failure> {
         customer_key,
         body: call.body,
     };
-    let appended = input.execute(&call.services, &call.context, policy::AppendBlock).await?;
-    let hash = TransportHash { sent_md5, computed_md5: appended.md5, crc64: appended.crc64 };
-    let reply = hash
-        .show(Reply::of(call.row).stamped(appended.block.stamped), call.head.version)
-        .header(name::X_MS_BLOB_APPEND_OFFSET, appended.block.offset)
-        .header(name::X_MS_BLOB_COMMITTED_BLOCK_COUNT, u64::from(appended.block.blocks))
-        .header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
-    Ok(show_customer_key(reply, key.as_ref()))
+    let block = input.execute(&call.services, &call.context, policy::AppendBlock).await?;
+    let reply = appended(call.row, call.head.version, &block, sent_md5);
+    Ok(structured::show(show_encryption(reply, &encryption), is_structured))
+}
+
+/// What both ways of appending a block tell of it.
+pub(super) fn appended(
+    row: &Row,
+    version: ApiVersion,
+    block: &Appended,
+    sent_md5: Option<[u8; 16]>,
+) -> Reply {
+    let hash = TransportHash { sent_md5, computed_md5: block.md5, crc64: block.crc64 };
+    hash.show(Reply::of(row).stamped(block.block.stamped), version)
+        .header(name::X_MS_BLOB_APPEND_OFFSET, block.block.offset)
+        .header(name::X_MS_BLOB_COMMITTED_BLOCK_COUNT, u64::from(block.block.blocks))
+        .header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true)
 }

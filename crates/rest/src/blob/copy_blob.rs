@@ -1,11 +1,12 @@
 //! Copy Blob, Copy Blob From URL, Put Blob From URL.
 
+use lazuli_model::encryption::Encryption;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::Op;
 use lazuli_model::version::Feature;
 use lazuli_service::blob::{CopiedTags, CopyBlob, GivenProperties};
 
-use super::properties::{customer_key, refuse_encryption_scope, refuse_immutability, show_customer_key};
+use super::properties::{customer_key, encryption_of, refuse_immutability, show_encryption};
 use crate::call::Call;
 use crate::head::Head;
 use crate::headers::{self, name};
@@ -23,7 +24,7 @@ pub async fn copy_blob(call: Call) -> Result<Reply, Failure> {
     };
     let preconditions = call.preconditions()?;
     let asked = copy::source(&call, matches!(given.tags, CopiedTags::Same)).await?;
-    let key = given.customer_key.clone();
+    let encryption = encryption_of(&call, given.customer_key.as_ref()).await?;
     let input = CopyBlob {
         at: call.blob(),
         preconditions,
@@ -51,13 +52,15 @@ pub async fn copy_blob(call: Call) -> Result<Reply, Failure> {
         let reply = reply
             .header(name::X_MS_COPY_ID, copied.id.to_string())
             .header(name::X_MS_COPY_STATUS, copied.status.as_str());
-        return Ok(match version.has(Feature::CopyFromUrlTellsEncryption) {
+        let is_named = encryption != Encryption::Service;
+        let reply = match is_named || version.has(Feature::CopyFromUrlTellsEncryption) {
             true => reply.header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true),
             false => reply,
-        });
+        };
+        return Ok(show_encryption(reply, &encryption));
     }
     let reply = reply.header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
-    Ok(show_customer_key(reply, key.as_ref()))
+    Ok(show_encryption(reply, &encryption))
 }
 
 /// The largest source. One that is copied while its client waits is bounded; that of Copy Blob is as large as a block blob
@@ -73,7 +76,6 @@ fn limit(op: Op) -> u64 {
 fn given(call: &Call) -> Result<GivenProperties, Failure> {
     let head = &call.head;
     refuse_immutability(head)?;
-    refuse_encryption_scope(call)?;
     check_priority(head)?;
     let puts = call.row.op == Op::PutBlobFromUrl;
     let metadata = decode::metadata(head)?;
@@ -83,6 +85,9 @@ fn given(call: &Call) -> Result<GivenProperties, Failure> {
         tier: decode::tier(head)?,
         ..GivenProperties::default()
     };
+    if call.row.op == Op::CopyBlob {
+        given.seals = head.flag(headers::X_MS_SEAL_BLOB)?;
+    }
     if puts {
         given.headers = decode::content_headers(head, false)?;
         given.customer_key = customer_key(head)?;

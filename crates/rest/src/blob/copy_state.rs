@@ -2,7 +2,7 @@
 
 use lazuli_model::blob::{CopyState, CopyStatus};
 
-use crate::headers::name;
+use crate::headers::{self, name};
 use crate::reply::Reply;
 use crate::xml::Writer;
 
@@ -18,6 +18,14 @@ pub fn show(reply: Reply, copy: Option<&CopyState>) -> Reply {
         .maybe(name::X_MS_COPY_STATUS_DESCRIPTION, copy.description.as_ref())
 }
 
+/// On Get Blob Properties: an incremental copy and its snapshots say so (recorded).
+pub fn show_incremental(reply: Reply, copy: Option<&CopyState>) -> Reply {
+    let Some(snapshot) = copy.and_then(|copy| copy.destination_snapshot) else { return reply };
+    reply
+        .header(headers::X_MS_INCREMENTAL_COPY, true)
+        .header(headers::X_MS_COPY_DESTINATION_SNAPSHOT, snapshot.iso7())
+}
+
 /// In a list that includes it.
 pub fn write(writer: &mut Writer, copy: Option<&CopyState>) {
     let Some(copy) = copy else { return };
@@ -27,6 +35,10 @@ pub fn write(writer: &mut Writer, copy: Option<&CopyState>) {
     writer.maybe("CopyProgress", progress(copy).as_deref());
     writer.maybe("CopyCompletionTime", copy.completed.map(|at| at.rfc1123()).as_deref());
     writer.maybe("CopyStatusDescription", copy.description.as_deref());
+    if let Some(snapshot) = copy.destination_snapshot {
+        writer.element("IncrementalCopy", "true");
+        writer.element("DestinationSnapshot", &snapshot.iso7());
+    }
 }
 
 /// A copy that failed or was aborted left nothing that could be measured.

@@ -1,6 +1,6 @@
 //! Delete Blob.
 
-use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::error::Failure;
 use lazuli_service::blob::{DeleteBlob, DeleteSnapshots};
 
 use crate::call::Call;
@@ -9,22 +9,20 @@ use crate::reply::Reply;
 
 pub async fn delete_blob(call: Call) -> Result<Reply, Failure> {
     let snapshots = delete_snapshots(&call)?;
-    match call.head.query("deletetype") {
-        None => {}
-        // Nothing is ever kept after a delete, so there is nothing to delete for good.
-        Some(text) if text.eq_ignore_ascii_case("permanent") => {
-            return Err(ErrorCode::PermanentDeleteIsOff.into());
-        }
+    let is_permanent = match call.head.query("deletetype") {
+        None => false,
+        Some(text) if text.eq_ignore_ascii_case("permanent") => true,
         Some(text) => return Err(Failure::invalid_query("deletetype", text, "")),
-    }
+    };
     let input = DeleteBlob {
         at: call.blob(),
-        snapshot: call.snapshot(),
+        state: call.state(),
         preconditions: call.preconditions()?,
         snapshots,
+        is_permanent,
     };
-    input.execute(&call.services, &call.context).await?;
-    Ok(Reply::of(call.row).header(headers::X_MS_DELETE_TYPE_PERMANENT, true))
+    let deleted = input.execute(&call.services, &call.context).await?;
+    Ok(Reply::of(call.row).header(headers::X_MS_DELETE_TYPE_PERMANENT, deleted.is_permanent))
 }
 
 fn delete_snapshots(call: &Call) -> Result<Option<DeleteSnapshots>, Failure> {

@@ -5,22 +5,24 @@ use http::HeaderValue;
 use lazuli_model::admission::lease;
 use lazuli_model::blob::{BlobType, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::time::Timestamp;
 use lazuli_model::version::{ApiVersion, Feature};
-use lazuli_service::blob::{BlobRecord, Found, GetBlob, GetBlobProperties};
+use lazuli_service::blob::{BlobRecord, BlobState, Found, GetBlob, GetBlobProperties};
 use lazuli_service::download::Download;
 
 use super::copy_state;
-use super::properties::{customer_key, refuse_structured_body, show_customer_key};
+use super::properties::{customer_key, show_encryption};
 use crate::call::Call;
 use crate::decode;
 use crate::headers::{self, name};
 use crate::reply::Reply;
+use crate::structured;
 
 /// The longest range whose hash is computed on the way.
 const HASHED_RANGE: u64 = 4 * 1024 * 1024;
 
 pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
-    refuse_structured_body(&call.head)?;
+    let is_structured = structured::is_asked(&call.head)?;
     let wanted = RangeHash::read(&call)?;
     let range = decode::range(&call.head);
     let input = GetBlob { properties: properties(&call)?, range };
@@ -47,6 +49,11 @@ pub async fn get_blob(call: Call) -> Result<Reply, Failure> {
     if call.head.version.has(Feature::TierHeadersOnGetBlob) {
         reply = show_tier(reply, &found.blob, call.head.version);
     }
+    let reply = structured::show(reply, is_structured);
+    if is_structured {
+        let reply = reply.header(headers::X_MS_STRUCTURED_CONTENT_LENGTH, download.length());
+        return Ok(reply.structured(download));
+    }
     if wanted == RangeHash::None {
         return Ok(reply.download(download));
     }
@@ -65,6 +72,7 @@ pub async fn get_blob_properties(call: Call) -> Result<Reply, Failure> {
     let reply = describe(&call, &found)
         .header(name::CONTENT_LENGTH, found.blob.length())
         .content_md5(name::CONTENT_MD5, &found.blob.headers.content_md5);
+    let reply = copy_state::show_incremental(reply, found.blob.extras().copy.as_ref());
     Ok(show_tier(reply, &found.blob, call.head.version))
 }
 
@@ -96,18 +104,18 @@ pub async fn get_blob_metadata(call: Call) -> Result<Reply, Failure> {
     Ok(Reply::of(call.row).stamped(found.blob.stamped()).metadata(found.blob.metadata.iter()))
 }
 
-fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
+pub(super) fn properties(call: &Call) -> Result<GetBlobProperties, Failure> {
     Ok(GetBlobProperties {
         at: call.blob(),
-        snapshot: call.snapshot(),
+        state: call.state(),
         preconditions: call.preconditions()?,
         customer_key: customer_key(&call.head)?,
     })
 }
 
 /// What every read of a blob says about it.
-fn describe(call: &Call, found: &Found) -> Reply {
-    let Found { blob, now, snapshot } = found;
+pub(super) fn describe(call: &Call, found: &Found) -> Reply {
+    let Found { blob, now, state, is_current } = found;
     let (own, instead) = (&blob.headers, &call.grant.overrides);
     let mut reply = Reply::of(call.row)
         .stamped(blob.stamped())
@@ -124,7 +132,13 @@ fn describe(call: &Call, found: &Found) -> Reply {
         .header(name::X_MS_CREATION_TIME, blob.created.rfc1123())
         .header(name::X_MS_SERVER_ENCRYPTED, true)
         .metadata(blob.metadata.iter());
-    if snapshot.is_none() {
+    if state.snapshot().is_none() {
+        reply = reply.maybe(name::X_MS_VERSION_ID, blob.version().map(Timestamp::iso_trimmed));
+        if *is_current && blob.version().is_some() {
+            reply = reply.header(name::X_MS_IS_CURRENT_VERSION, true);
+        }
+    }
+    if *state == BlobState::Base {
         let state = lease::state(blob.lease.as_ref(), *now);
         reply = reply
             .header(name::X_MS_LEASE_STATUS, HeaderValue::from_static(state.status()))
@@ -146,7 +160,7 @@ fn describe(call: &Call, found: &Found) -> Reply {
         reply = reply.header(name::X_MS_BLOB_SEALED, true);
     }
     let reply = copy_state::show(reply, blob.extras().copy.as_ref());
-    show_customer_key(reply, blob.customer_key.as_ref())
+    show_encryption(reply, &blob.encryption())
 }
 
 /// A hash of just the bytes asked for.

@@ -1,7 +1,9 @@
 //! What the listings have in common.
 
+use lazuli_model::blob::SoftDeletion;
 use lazuli_model::error::Failure;
 use lazuli_model::metadata::Metadata;
+use lazuli_model::time::Timestamp;
 use lazuli_service::shared::marker::Position;
 use lazuli_service::{Answer, Context, Services};
 
@@ -123,4 +125,12 @@ pub fn metadata(writer: &mut Writer, pairs: &Metadata, encrypted: bool) {
         }
     }
     writer.close("Metadata");
+}
+
+/// Since when something is soft deleted, and for how many whole days more it can be brought back.
+pub fn retention(writer: &mut Writer, deletion: Option<SoftDeletion>, now: Timestamp) {
+    const DAY: u64 = 86_400 * 10_000_000;
+    let Some(SoftDeletion { deleted, until }) = deletion else { return };
+    writer.element("DeletedTime", &deleted.rfc1123());
+    writer.number("RemainingRetentionDays", until.0.saturating_sub(now.0) / DAY);
 }

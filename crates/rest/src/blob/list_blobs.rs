@@ -8,11 +8,11 @@ use lazuli_model::blob::{BlobType, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::Feature;
-use lazuli_service::blob::{BlobList, BlobListItem, BlobRecord, ListBlobs};
+use lazuli_service::blob::{BlobList, BlobListItem, BlobRecord, BlobState, ListBlobs};
 use lazuli_service::shared::marker::Position;
 
 use super::get_blob::chosen_tier;
-use super::list::{Entries, LIST_LIMIT, asked, build, metadata, text};
+use super::list::{Entries, LIST_LIMIT, asked, build, metadata, retention, text};
 use super::{copy_state, tags};
 use crate::call::Call;
 use crate::decode;
@@ -41,6 +41,7 @@ struct Shown {
     copy: bool,
     /// Of rehydrations.
     priority: bool,
+    versions: bool,
 }
 
 pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
@@ -69,6 +70,7 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
         tag_count: call.grant.may_read_tags,
         copy: includes("copy"),
         priority: head.version.has(Feature::RehydratePriorityTold),
+        versions: head.version.has(Feature::Versions),
     };
     let page = call.services.outgoing().page();
     let input = ListBlobs {
@@ -82,6 +84,9 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
         max_bytes: page.bytes,
         snapshots: includes("snapshots"),
         uncommitted: includes("uncommittedblobs"),
+        versions: includes("versions"),
+        deleted: includes("deleted"),
+        deleted_with_versions: includes("deletedwithversions"),
     };
     let max_results = input.max_results;
     let read = move |services, context, max_results| {
@@ -121,25 +126,62 @@ fn entry(writer: &mut Writer, item: &BlobListItem, now: Timestamp, shown: &Shown
             uncommitted_properties(writer, staged.lease.as_ref(), now);
             writer.close("Blob");
         }
-        BlobListItem::Blob { name, snapshot, blob } => {
+        BlobListItem::VersionsOnly { name, blob } => {
             writer.open("Blob");
             text(writer, "Name", name);
-            writer.maybe("Snapshot", snapshot.map(Timestamp::iso7).as_deref());
-            properties(writer, blob, snapshot.is_none(), now, shown);
-            if shown.metadata {
-                metadata(writer, &blob.metadata, blob.customer_key.is_some());
+            writer.flag("HasVersionsOnly", true);
+            // It counts as a base that nothing leases (recorded).
+            let mut blob = (**blob).clone();
+            blob.set_deletion(None);
+            rest(writer, &blob, LeaseShown::Whole, now, shown);
+        }
+        BlobListItem::Blob { name, state, blob } => {
+            let is_deleted = blob.extras().deletion.is_some();
+            writer.open("Blob");
+            text(writer, "Name", name);
+            writer.maybe("Snapshot", state.snapshot().map(Timestamp::iso7).as_deref());
+            if is_deleted {
+                writer.flag("Deleted", true);
             }
-            if shown.tags && !blob.tags.is_empty() {
-                tags::write(writer, &blob.tags);
+            if let Some(version) = blob.version().filter(|_| shown.versions && state.snapshot().is_none()) {
+                writer.element("VersionId", &version.iso7());
+                if *state == BlobState::Base {
+                    writer.flag("IsCurrentVersion", true);
+                }
             }
-            writer.empty("OrMetadata");
-            writer.close("Blob");
+            let lease = match (state, is_deleted) {
+                (BlobState::Base, false) => LeaseShown::Whole,
+                (BlobState::Base, true) if !shown.versions => LeaseShown::Empty,
+                _ => LeaseShown::Not,
+            };
+            rest(writer, blob, lease, now, shown);
         }
     }
 }
 
+/// Bases have leases. Of a deleted one, versions before 2019-12-12 showed an empty element (recorded).
+#[derive(Clone, Copy)]
+enum LeaseShown {
+    Whole,
+    Empty,
+    Not,
+}
+
+/// What of a blob comes behind what names it.
+fn rest(writer: &mut Writer, blob: &BlobRecord, lease: LeaseShown, now: Timestamp, shown: &Shown) {
+    properties(writer, blob, lease, now, shown);
+    if shown.metadata {
+        metadata(writer, &blob.metadata, blob.customer_key.is_some());
+    }
+    if shown.tags && !blob.tags.is_empty() {
+        tags::write(writer, &blob.tags);
+    }
+    writer.empty("OrMetadata");
+    writer.close("Blob");
+}
+
 /// The order is the recorded one; what is unset is there and empty.
-fn properties(writer: &mut Writer, blob: &BlobRecord, is_base: bool, now: Timestamp, shown: &Shown) {
+fn properties(writer: &mut Writer, blob: &BlobRecord, lease: LeaseShown, now: Timestamp, shown: &Shown) {
     let headers = &blob.headers;
     let md5 = headers.content_md5.bytes().map(|md5| BASE64_STANDARD.encode(md5));
     let given = |value: &Option<String>| value.clone().unwrap_or_default();
@@ -175,13 +217,16 @@ fn properties(writer: &mut Writer, blob: &BlobRecord, is_base: bool, now: Timest
             None => writer.flag("AccessTierInferred", true),
         }
     }
-    if is_base {
-        lease_elements(writer, blob.lease.as_ref(), now);
+    match lease {
+        LeaseShown::Whole => lease_elements(writer, blob.lease.as_ref(), now),
+        LeaseShown::Empty => writer.empty("LeaseStatus"),
+        LeaseShown::Not => {}
     }
     if shown.copy {
         copy_state::write(writer, blob.extras().copy.as_ref());
     }
     writer.flag("ServerEncrypted", true);
+    retention(writer, blob.extras().deletion, now);
     writer.maybe("EncryptionScope", blob.encryption_scope.as_deref());
     if blob.sealed {
         writer.flag("Sealed", true);

@@ -1,13 +1,15 @@
 //! List Containers.
 
 use lazuli_model::admission::lease;
+use lazuli_model::blob::SoftDeletion;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::time::Timestamp;
-use lazuli_service::blob::{ContainerList, ContainerRecord, ListContainers};
+use lazuli_service::blob::{ContainerList, ContainerRecord, ListContainers, ListedContainer};
 use lazuli_service::shared::marker::Position;
 
 use super::ACCOUNT_SCOPE;
-use super::list::{Entries, LIST_LIMIT, asked, build, metadata};
+use super::list::{Entries, LIST_LIMIT, asked, build, metadata, retention};
+use super::restore_container::version;
 use crate::call::Call;
 use crate::decode;
 use crate::reply::Reply;
@@ -16,11 +18,13 @@ use crate::xml::Writer;
 pub async fn list_containers(call: Call) -> Result<Reply, Failure> {
     let head = &call.head;
     let included = decode::include(head, &["metadata", "deleted", "system"])?;
-    let with_metadata = included.iter().any(|word| word.eq_ignore_ascii_case("metadata"));
+    let includes = |wanted: &str| included.iter().any(|word| word.eq_ignore_ascii_case(wanted));
+    let with_metadata = includes("metadata");
     let marker = head.query("marker").map(|text| Position::decode(text).ok_or(ErrorCode::OutOfRangeInput));
     let page = call.services.outgoing().page();
     let input = ListContainers {
         prefix: head.query("prefix").unwrap_or_default().to_owned(),
+        deleted: includes("deleted"),
         marker: marker.transpose()?,
         max_results: decode::max_results(head, LIST_LIMIT)? as usize,
         max_bytes: page.bytes,
@@ -45,19 +49,29 @@ fn document(call: &Call, list: &ContainerList, with_metadata: bool, most: usize)
     writer.open_with("EnumerationResults", &[("ServiceEndpoint", &call.service_endpoint())]);
     asked(&mut writer, &call.head, &["prefix", "marker", "maxresults"]);
     let entries = Entries { element: "Containers", items: &list.items, next: list.next.as_ref() };
-    let entry = |writer: &mut Writer, (name, container): &(String, ContainerRecord)| {
+    let entry = |writer: &mut Writer, listed: &ListedContainer| {
+        let ListedContainer { name, container, deleted } = listed;
         writer.open("Container");
         writer.element("Name", name);
-        properties(writer, container, list.now);
+        if let Some((deleted, _)) = deleted {
+            writer.flag("Deleted", true);
+            writer.element("Version", &version(*deleted));
+        }
+        properties(writer, container, deleted.map(|(_, deletion)| deletion), list.now);
         if with_metadata {
             metadata(writer, &container.metadata, false);
         }
         writer.close("Container");
     };
-    entries.print(writer, most, entry, |(name, _)| Position::Name { name: name.clone(), ticks: u64::MAX })
+    entries.print(writer, most, entry, ListedContainer::position)
 }
 
-fn properties(writer: &mut Writer, container: &ContainerRecord, now: Timestamp) {
+fn properties(
+    writer: &mut Writer,
+    container: &ContainerRecord,
+    deletion: Option<SoftDeletion>,
+    now: Timestamp,
+) {
     let held = container.lease.as_ref();
     let state = lease::state(held, now);
     writer.open("Properties");
@@ -75,5 +89,6 @@ fn properties(writer: &mut Writer, container: &ContainerRecord, now: Timestamp) 
     writer.flag("HasImmutabilityPolicy", false);
     writer.flag("HasLegalHold", false);
     writer.flag("ImmutableStorageWithVersioningEnabled", false);
+    retention(writer, deletion, now);
     writer.close("Properties");
 }

@@ -3,7 +3,7 @@
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_service::blob::PutAppendBlob;
 
-use super::properties::{blob_properties, refuse_headers, show_customer_key};
+use super::properties::{blob_properties, encryption_of, refuse_headers, show_encryption};
 use crate::call::Call;
 use crate::headers::{self, name};
 use crate::reply::Reply;
@@ -18,9 +18,9 @@ pub async fn put_append_blob(call: Call) -> Result<Reply, Failure> {
     if properties.tier.is_some() {
         return Err(ErrorCode::AccessTierNotSupportedForBlobType.into());
     }
-    let key = properties.customer_key.clone();
+    let encryption = encryption_of(&call, properties.customer_key.as_ref()).await?;
     let input = PutAppendBlob { at: call.blob(), preconditions: call.preconditions()?, properties };
     let stamped = input.execute(&call.services, &call.context).await?;
     let reply = Reply::of(call.row).stamped(stamped).header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
-    Ok(show_customer_key(reply, key.as_ref()))
+    Ok(show_encryption(reply, &encryption))
 }

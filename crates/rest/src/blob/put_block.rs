@@ -6,21 +6,22 @@ use lazuli_model::error::Failure;
 use lazuli_model::version::{ApiVersion, Feature};
 use lazuli_service::blob::PutBlock;
 
-use super::properties::{customer_key, refuse_encryption_scope, refuse_structured_body, show_customer_key};
+use super::properties::{customer_key, encryption_of, show_encryption};
 use crate::call::Call;
 use crate::decode;
 use crate::headers::name;
 use crate::reply::Reply;
+use crate::structured;
 
 /// The longest block id, decoded.
 pub(super) const BLOCK_ID_LENGTH: usize = 64;
 
-pub async fn put_block(call: Call) -> Result<Reply, Failure> {
-    refuse_structured_body(&call.head)?;
-    refuse_encryption_scope(&call)?;
+pub async fn put_block(mut call: Call) -> Result<Reply, Failure> {
+    let is_structured = structured::unwrap(&mut call)?;
     let digests = decode::digests(&call.head)?;
     let customer_key = customer_key(&call.head)?;
-    let (sent_md5, key) = (digests.md5, customer_key.clone());
+    let encryption = encryption_of(&call, customer_key.as_ref()).await?;
+    let sent_md5 = digests.md5;
     let input = PutBlock {
         at: call.blob(),
         preconditions: call.preconditions()?,
@@ -34,7 +35,7 @@ pub async fn put_block(call: Call) -> Result<Reply, Failure> {
     let hash = TransportHash { sent_md5, computed_md5: stored.md5, crc64: stored.crc64 };
     let reply =
         hash.show(Reply::of(call.row), call.head.version).header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
-    Ok(show_customer_key(reply, key.as_ref()))
+    Ok(structured::show(show_encryption(reply, &encryption), is_structured))
 }
 
 /// The hashes of a body that came in.

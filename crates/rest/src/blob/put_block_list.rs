@@ -6,7 +6,7 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::version::Feature;
 use lazuli_service::blob::{BlockSource, PutBlockList};
 
-use super::properties::{blob_properties, show_customer_key};
+use super::properties::{blob_properties, encryption_of, show_encryption};
 use super::put_block::{BLOCK_ID_LENGTH, TransportHash};
 use crate::call::Call;
 use crate::decode;
@@ -22,6 +22,7 @@ pub async fn put_block_list(call: Call) -> Result<Reply, Failure> {
     let properties = blob_properties(&call, false)?;
     let digests = decode::digests(&call.head)?;
     let (at, preconditions) = (call.blob(), call.preconditions()?);
+    let encryption = encryption_of(&call, properties.customer_key.as_ref()).await?;
     let document = call.body.collect(BODY_LIMIT, &call.services).await?;
     let length = document.len();
     let (sent_md5, with_md5) = (digests.md5, !call.head.version.has(Feature::Crc64));
@@ -31,13 +32,12 @@ pub async fn put_block_list(call: Call) -> Result<Reply, Failure> {
         Ok::<_, Failure>((TransportHash { sent_md5, computed_md5, crc64 }, block_list(&document)?))
     };
     let (hash, blocks) = call.services.compute(length, read).await??;
-    let key = properties.customer_key.clone();
     let input = PutBlockList { at, preconditions, properties, blocks };
     let stamped = input.execute(&call.services, &call.context).await?;
     let reply = hash
         .show(Reply::of(call.row).stamped(stamped), call.head.version)
         .header(headers::X_MS_REQUEST_SERVER_ENCRYPTED, true);
-    Ok(show_customer_key(reply, key.as_ref()))
+    Ok(show_encryption(reply, &encryption))
 }
 
 fn block_list(document: &[u8]) -> Result<Vec<(BlockSource, Vec<u8>)>, Failure> {

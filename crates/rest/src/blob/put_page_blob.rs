@@ -4,7 +4,7 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_service::blob::PutPageBlob;
 
 use super::pages;
-use super::properties::{blob_properties, show_customer_key};
+use super::properties::{blob_properties, encryption_of, show_encryption};
 use crate::call::Call;
 use crate::headers::{self, name};
 use crate::reply::Reply;
@@ -20,7 +20,7 @@ pub async fn put_page_blob(call: Call) -> Result<Reply, Failure> {
     }
     pages::refuse_body(&call)?;
     let properties = blob_properties(&call, true)?;
-    let key = properties.customer_key.clone();
+    let encryption = encryption_of(&call, properties.customer_key.as_ref()).await?;
     let missing = || Failure::missing_header(headers::X_MS_BLOB_CONTENT_LENGTH);
     let input = PutPageBlob {
         at: call.blob(),
@@ -31,5 +31,5 @@ pub async fn put_page_blob(call: Call) -> Result<Reply, Failure> {
     };
     let stamped = input.execute(&call.services, &call.context).await?;
     let reply = Reply::of(call.row).stamped(stamped).header(name::X_MS_REQUEST_SERVER_ENCRYPTED, true);
-    Ok(show_customer_key(reply, key.as_ref()))
+    Ok(show_encryption(reply, &encryption))
 }

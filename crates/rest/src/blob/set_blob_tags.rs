@@ -10,7 +10,7 @@ use crate::reply::Reply;
 
 pub async fn set_blob_tags(call: Call) -> Result<Reply, Failure> {
     let digests = decode::digests(&call.head)?;
-    let (at, preconditions) = (call.blob(), call.preconditions()?);
+    let (at, state, preconditions) = (call.blob(), call.state(), call.preconditions()?);
     let document = call.body.collect(XML_LIMIT, &call.services).await?;
     let length = document.len();
     let read = move || {
@@ -18,6 +18,6 @@ pub async fn set_blob_tags(call: Call) -> Result<Reply, Failure> {
         tags::read(&document)
     };
     let tags = call.services.compute(length, read).await??;
-    SetBlobTags { at, preconditions, tags }.execute(&call.services, &call.context).await?;
+    SetBlobTags { at, state, preconditions, tags }.execute(&call.services, &call.context).await?;
     Ok(Reply::of(call.row))
 }

@@ -14,7 +14,7 @@ pub async fn set_blob_tier(call: Call) -> Result<Reply, Failure> {
     let tier = decode::tier(&call.head)?;
     let input = SetBlobTier {
         at: call.blob(),
-        snapshot: call.snapshot(),
+        state: call.state(),
         preconditions: call.preconditions()?,
         tier: tier.ok_or_else(|| Failure::missing_header(headers::X_MS_ACCESS_TIER))?,
         priority: rehydrate_priority(&call.head)?,

@@ -3,14 +3,13 @@
 use lazuli_model::error::Failure;
 use lazuli_service::blob::SnapshotBlob;
 
-use super::properties::{customer_key, refuse_encryption_scope};
+use super::properties::customer_key;
 use crate::call::Call;
 use crate::decode;
 use crate::headers;
 use crate::reply::Reply;
 
 pub async fn snapshot_blob(call: Call) -> Result<Reply, Failure> {
-    refuse_encryption_scope(&call)?;
     let metadata = decode::metadata(&call.head)?;
     // Only a snapshot with metadata of its own counts as something written (recorded).
     let is_written = !metadata.is_empty();

@@ -11,11 +11,11 @@ use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use lazuli_model::blob::{ContentHeaders, ContentMd5};
+use lazuli_model::blob::{BlobType, ContentHeaders, ContentMd5};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::metadata::Metadata;
-use lazuli_model::operation::Source;
-use lazuli_service::blob::ForeignSource;
+use lazuli_model::operation::{Op, Source};
+use lazuli_service::blob::{ForeignSource, SourceType};
 use lazuli_service::{Body, BodyError};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -34,6 +34,9 @@ const REACHED: Duration = Duration::from_secs(10);
 const ANSWERED: Duration = Duration::from_secs(30);
 /// How long it may pause between two parts of its bytes.
 const PAUSE: Duration = Duration::from_secs(30);
+const PAGE: u64 = 512;
+/// Of an append blob.
+const BLOCKS: u32 = 50_000;
 /// Of one name.
 const ADDRESSES: usize = 16;
 
@@ -178,6 +181,13 @@ const CONDITIONS: [(&str, &str); 5] = [
     (headers::X_MS_SOURCE_IF_TAGS, headers::X_MS_IF_TAGS),
 ];
 
+/// The key that the source is encrypted with becomes the key of its read.
+const KEYS: [(&str, &str); 3] = [
+    (headers::X_MS_SOURCE_ENCRYPTION_KEY, headers::X_MS_ENCRYPTION_KEY),
+    (headers::X_MS_SOURCE_ENCRYPTION_KEY_SHA256, headers::X_MS_ENCRYPTION_KEY_SHA256),
+    (headers::X_MS_SOURCE_ENCRYPTION_ALGORITHM, headers::X_MS_ENCRYPTION_ALGORITHM),
+];
+
 fn request(call: &Call, url: &SourceUrl) -> Result<Request<Empty<Bytes>>, Failure> {
     let path = url.uri().path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
     let mut request = Request::get(path)
@@ -195,6 +205,17 @@ fn request(call: &Call, url: &SourceUrl) -> Result<Request<Empty<Bytes>>, Failur
         && let Some(token) = call.head.headers.find(headers::X_MS_COPY_SOURCE_AUTHORIZATION)
     {
         request = request.header(headers::AUTHORIZATION, token.clone());
+    }
+    for (given, sent) in KEYS {
+        let Some(value) = call.head.headers.find(given) else { continue };
+        if !super::takes_source_key(call.row.op) {
+            continue;
+        }
+        // A key is sent to a source over TLS only.
+        if !url.is_secure() {
+            return Err(Failure::invalid_header(given, ""));
+        }
+        request = request.header(sent, value.clone());
     }
     let bad = || Failure::invalid_header(headers::X_MS_COPY_SOURCE, url.text());
     request.body(Empty::new()).map_err(|_| bad())
@@ -240,7 +261,23 @@ fn source_of(answer: Response<Incoming>, call: &Call) -> Result<ForeignSource, F
         content_md5: content_md5.filter(|md5| md5.len() == 16).map_or(ContentMd5::None, ContentMd5::of),
     };
     let metadata = metadata(&parts.headers);
-    Ok(ForeignSource { headers, metadata, body: paced(body, length), length })
+    let kind = match text(headers::X_MS_BLOB_TYPE).as_deref() {
+        Some("PageBlob") => BlobType::Page,
+        Some("AppendBlob") => BlobType::Append,
+        // A file is copied as a block blob.
+        _ => BlobType::Block,
+    };
+    let sequence_number = text(headers::X_MS_BLOB_SEQUENCE_NUMBER).and_then(|text| text.parse().ok());
+    let blocks = text(headers::X_MS_BLOB_COMMITTED_BLOCK_COUNT).and_then(|text| text.parse().ok());
+    let blocks = blocks.map(|blocks: u32| blocks.min(BLOCKS));
+    // Pages are copied as pages, or not at all.
+    if kind == BlobType::Page && call.row.op == Op::CopyBlob && !length.is_multiple_of(PAGE) {
+        return Err(Failure::new(ErrorCode::CannotVerifyCopySource)
+            .with_status(400)
+            .cause("a page blob of a length that is none"));
+    }
+    let of = SourceType { kind, sequence_number: sequence_number.unwrap_or(0), blocks };
+    Ok(ForeignSource { headers, metadata, body: paced(body, length), length, of })
 }
 
 /// What the read was told, as the operation tells it.

@@ -19,6 +19,7 @@ pub use foreign::{BadSources, ForeignHosts};
 
 use crate::auth::sas;
 use crate::authorize::{Grant, Held, authorize};
+use crate::blob::properties::source_customer_key;
 use crate::call::Call;
 use crate::head::Head;
 use crate::headers;
@@ -54,8 +55,16 @@ pub(crate) async fn source(call: &Call, with_tags: bool) -> Result<Asked, Failur
     let url = SourceUrl::parse(text, &call.head)
         .ok_or_else(|| Failure::invalid_header(headers::X_MS_COPY_SOURCE, text))?;
     let given = preconditions::source(&call.head)?;
+    let customer_key = match takes_source_key(call.row.op) {
+        true => source_customer_key(&call.head)?,
+        false => None,
+    };
     let shown = url.shown();
     if !url.is_of(&call.head, &call.sources.own) {
+        // The layers of a snapshot elsewhere are not known.
+        if call.row.op == Op::IncrementalCopyBlob {
+            return Err(ErrorCode::InvalidSourceBlobUrl.into());
+        }
         let foreign = call.sources.foreign.open(call, &url).await?;
         return Ok(Asked { source: CopySource::Foreign(foreign), shown });
     }
@@ -69,11 +78,16 @@ pub(crate) async fn source(call: &Call, with_tags: bool) -> Result<Asked, Failur
     let source = OwnSource {
         account: head.target.account.as_str().into(),
         at: BlobAddress { container: head.target.container.clone(), blob: head.target.object.clone() },
-        snapshot: crate::address::snapshot(&head),
+        state: crate::address::state(&head),
         preconditions: given,
-        customer_key: None,
+        customer_key,
     };
     Ok(Asked { source: CopySource::Own(source), shown })
+}
+
+/// Whether the operation reads sources that are encrypted with a key of the customer's.
+fn takes_source_key(op: Op) -> bool {
+    matches!(op, Op::PutBlobFromUrl | Op::PutBlockFromUrl | Op::PutPageFromUrl | Op::AppendBlockFromUrl)
 }
 
 /// Copy Blob looks at a source of its own account itself.

@@ -56,6 +56,14 @@ pub fn admin(settings: &Settings) -> Result<SocketAddr, ConfigError> {
     address(settings, "adminHost", settings.admin_host.as_deref(), settings.admin_port.unwrap_or(10010))
 }
 
+/// Where static websites are served, if that is asked for.
+pub fn web(settings: &Settings) -> Result<Option<SocketAddr>, ConfigError> {
+    match (&settings.web_host, settings.web_port) {
+        (None, None) => Ok(None),
+        (host, port) => address(settings, "webHost", host.as_deref(), port.unwrap_or(10005)).map(Some),
+    }
+}
+
 fn switched_on(written: Option<&List>, all: &[Service]) -> Result<Vec<Service>, ConfigError> {
     let Some(List(names)) = written else { return Ok(all.to_vec()) };
     let known = || all.iter().map(|service| service_name(*service)).collect::<Vec<_>>().join(", ");

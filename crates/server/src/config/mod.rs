@@ -60,6 +60,8 @@ pub enum Oauth {
 #[derive(Clone, Debug)]
 pub struct Config {
     pub listeners: Vec<Listener>,
+    /// Where static websites are served, beside the hosts that name one.
+    pub web: Option<SocketAddr>,
     pub admin: SocketAddr,
     pub admin_token: Option<String>,
     pub storage: Storage,

@@ -9,7 +9,7 @@ use lazuli_service::ServiceOptions;
 
 use super::create_at_start::create_at_start;
 use super::features::features;
-use super::listeners::{admin, exposed, listeners};
+use super::listeners::{admin, exposed, listeners, web};
 use super::{Config, ConfigError, Credential, Environment, List, LogConfig, Oauth, Storage, Tls, file};
 use crate::args::{LogFormat, OauthMode, ServeArgs, Settings};
 
@@ -57,6 +57,7 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
         well_known_key_exposed: well_known && exposed.is_some(),
         warnings: warnings(&settings),
         listeners,
+        web: web(&settings)?,
         admin,
         admin_token: settings.admin_token,
         storage,

@@ -47,6 +47,15 @@ fn defaults_are_the_emulators() {
     assert_eq!(config.storage, Storage::Directory("lazuli-data".into()));
 }
 
+#[test]
+fn websites_have_a_port_if_they_are_given_one() {
+    let web = |args: &[&str]| config(args).expect("starts").web.map(|address| address.to_string());
+    assert_eq!(web(&[]), None);
+    assert_eq!(web(&["--webPort", "8080"]).as_deref(), Some("127.0.0.1:8080"));
+    assert_eq!(web(&["--webHost", "127.0.0.2"]).as_deref(), Some("127.0.0.2:10005"));
+    assert_eq!(web(&["--host", "127.0.0.3", "--webPort", "0"]).as_deref(), Some("127.0.0.3:0"));
+}
+
 /// The list printed by `azurite --help`, 3.37.
 #[test]
 fn every_flag_of_the_emulator_is_accepted() {

@@ -136,10 +136,10 @@ fn silence_does_not_hide_failures() {
     let server = Server::start(in_memory().arg("--silent"));
     let id = |answer: Answer| (answer.status, answer.header("x-ms-request-id").expect("an id").to_owned());
     let refusal = id(get(server.address("blob"), "/devstoreaccount1?comp=list"));
-    let unbuilt = id(post(server.address("blob"), "/devstoreaccount1/box/blob?comp=query", ""));
+    let unbuilt = id(post(server.address("file"), "/devstoreaccount1/share", ""));
     let log = server.stop();
     assert_eq!(unbuilt.0, 501);
     let line = log.lines().find(|line| line.contains(&unbuilt.1)).unwrap_or_else(|| panic!("no line: {log}"));
-    assert!(line.contains("operation=\"QueryBlobContents\"") && line.contains("status=501"), "{line}");
+    assert!(line.contains("operation=\"Unrouted\"") && line.contains("status=501"), "{line}");
     assert!(refusal.0 < 500 && !log.contains(&refusal.1), "a refusal is the client's business: {log}");
 }

@@ -27,6 +27,26 @@ fn services_that_are_not_built_say_so() {
     }
 }
 
+/// A website is asked for by path at its own port, and by host at that of the Blob service.
+#[test]
+fn websites_have_a_port_of_their_own() {
+    let server = Server::start(in_memory().args(["--webPort", "0"]));
+    let ask = |listener: &str, head: &str| {
+        let mut stream = connect(server.address(listener));
+        stream.write_all(format!("{head}\r\nConnection: close\r\n\r\n").as_bytes()).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
+    };
+    let by_path = ask("web", "GET /devstoreaccount1/ HTTP/1.1\r\nHost: 127.0.0.1");
+    let by_host = ask("blob", "GET / HTTP/1.1\r\nHost: devstoreaccount1.web.localhost");
+    for answer in [by_path, by_host] {
+        assert!(answer.starts_with("HTTP/1.1 404") && answer.contains("<!DOCTYPE html>"), "{answer}");
+    }
+    let hosts = ask("web", "GET /devstoreaccount1/ HTTP/1.1\r\nHost: a.web.localhost\r\nHost: b");
+    assert!(hosts.starts_with("HTTP/1.1 400") && hosts.contains("<!DOCTYPE html>"), "{hosts}");
+}
+
 #[test]
 fn a_head_beyond_the_limit_is_refused() {
     let server = Server::start(&mut in_memory());

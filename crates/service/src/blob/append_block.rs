@@ -3,10 +3,9 @@
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::{Judged, Writes};
+use lazuli_model::operation::{Judged, Source, Writes};
 use lazuli_model::version::Feature;
 
-use super::write::check_customer_key;
 use super::{BlobAddress, Digests};
 use crate::fault::Answer;
 use crate::store::upload::upload;
@@ -44,9 +43,11 @@ impl AppendBlock {
             preconditions.added_length = body.length.unwrap_or(0);
             services.view(context).await?.blob(&at).await?.judge(op, &preconditions)?;
         }
-        // Before there was a CRC-64, the answer was the MD5.
-        let with_md5 = digests.md5.is_some() || !context.version.has(Feature::Crc64);
-        let uploaded = upload(services, body, limit, with_md5).await?;
+        // Before there was a CRC-64, the answer was the MD5; of bytes from a source it still is.
+        let is_fetched = op.policy().source != Source::None;
+        let with_md5 = digests.md5.is_some() || is_fetched || !context.version.has(Feature::Crc64);
+        let sealing = services.sealing(context, &at.container, customer_key.as_ref()).await?;
+        let uploaded = upload(services, body, limit, with_md5, &sealing).await?;
         if uploaded.length == 0 {
             return Err(Failure::new(ErrorCode::InvalidInput).cause("a block without bytes").into());
         }
@@ -62,7 +63,7 @@ impl AppendBlock {
         let block = services
             .commit(context, |unit| async move {
                 let blob = unit.blob(at).await?.admit(op, given)?.committed()?;
-                check_customer_key(&blob, customer_key)?;
+                blob.check_encryption(customer_key)?;
                 intact.clone()?;
                 blob.append(new).await
             })

@@ -1,27 +1,27 @@
 //! Copy Blob, Copy Blob From URL and Put Blob From URL: a whole blob from a source.
 //!
-//! A block blob of this server is not read: its content gets one more holder, in one commit that checks both blobs. Where
-//! that cannot be, the bytes are copied; Copy Blob then answers at once, and a job goes on (`copy_job.rs`).
+//! A blob of this server is not read: the copy stands on its content, in one commit that checks both blobs. Where that
+//! cannot be, the bytes are copied; Copy Blob then answers at once, and a job goes on (`copy_job.rs`).
 
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::{BlobType, ContentHeaders, CopyStatus, CustomerKey, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::metadata::Metadata;
-use lazuli_model::operation::{Op, WritingOp};
+use lazuli_model::operation::WritingOp;
 use lazuli_model::tags::Tags;
 use md5::{Digest as _, Md5};
 use uuid::Uuid;
 
-use super::copy_source::{CopySource, ForeignSource, OwnSource};
+use super::copy_form::{Form, Target, check_target};
+use super::copy_source::{CopySource, ForeignSource, OwnSource, SourceType};
 use super::put_blob::BlobProperties;
 use super::write::{check_customer_key, refuse_archived};
 use super::{BlobAddress, BlobRecord, Digests, Stamped, copy_job};
 use crate::body::{Body, too_large};
 use crate::download::Download;
 use crate::fault::{Answer, Fault};
-use crate::store::record::existing::Existing;
-use crate::store::{CopyMark, CopyOf, NewContent, View};
-use crate::upload::{Uploaded, upload};
+use crate::store::{CopyMark, CopyOf, Sealing, View};
+use crate::upload::Uploaded;
 use crate::{Context, Services, fresh_uuid};
 
 pub struct CopyBlob {
@@ -51,6 +51,8 @@ pub struct GivenProperties {
     pub tags: CopiedTags,
     pub tier: Option<Tier>,
     pub customer_key: Option<CustomerKey>,
+    /// The copy of an append blob is sealed; otherwise it is not, whatever its source is.
+    pub seals: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -82,41 +84,21 @@ const TRIES: usize = 20;
 /// Bytes up to this length are copied before the answer: it takes no longer than a client waits for an upload.
 const AT_ONCE: u64 = 8 * 1024 * 1024;
 
-/// How the three operations differ.
-#[derive(Clone, Copy)]
-struct Form {
-    /// The answer tells a hash of the bytes.
-    tells_hash: bool,
-    keeps_blocks: bool,
-    marks: bool,
-    creates: bool,
-    may_be_pending: bool,
-    /// The source may be archived, where the copy is not.
-    rehydrates: bool,
-}
-
-impl Form {
-    fn of(op: WritingOp) -> Self {
-        let is = |wanted: Op| op.op() == wanted;
-        Self {
-            tells_hash: !is(Op::CopyBlob),
-            keeps_blocks: !is(Op::PutBlobFromUrl),
-            marks: !is(Op::PutBlobFromUrl),
-            creates: is(Op::CopyBlobFromUrl),
-            may_be_pending: is(Op::CopyBlob),
-            rehydrates: is(Op::CopyBlob),
-        }
-    }
-}
+/// The longest page blob whose bytes are copied: as many intervals as one commit takes. A page blob of this server is
+/// copied at any length, without its bytes.
+const PAGES_COPIED: u64 = 16 << 30;
 
 impl CopyBlob {
     /// `op` is one of the three.
     pub async fn execute(self, services: &Services, context: &Context, op: WritingOp) -> Answer<Copied> {
         services.view(context).await?.blob(&self.at).await?.judge(op, &self.preconditions)?;
+        let key = self.given.customer_key.as_ref();
+        let sealing = services.sealing(context, &self.at.container, key).await?;
         let copy = Copy {
             at: &self.at,
             preconditions: &self.preconditions,
             given: &self.given,
+            sealing,
             md5: self.md5,
             with_md5: self.tells_md5 || self.md5.is_some(),
             limit: self.limit,
@@ -127,9 +109,10 @@ impl CopyBlob {
         match self.source {
             CopySource::Own(own) => copy.copy_own(services, context, &own).await,
             CopySource::Foreign(foreign) => {
-                let ForeignSource { headers, metadata, body, length } = foreign;
+                let ForeignSource { headers, metadata, body, length, of } = foreign;
                 let described = Described { headers: &headers, metadata: &metadata, tags: None };
-                copy.copy_bytes(services, context, body, length, copy.properties(described)).await
+                let target = copy.target(of)?;
+                copy.copy_bytes(services, context, body, length, &target, copy.properties(described)).await
             }
         }
     }
@@ -139,6 +122,8 @@ struct Copy<'a> {
     at: &'a BlobAddress,
     preconditions: &'a Preconditions,
     given: &'a GivenProperties,
+    /// Of the bytes that are copied, where they cannot be shared.
+    sealing: Sealing,
     md5: Option<[u8; 16]>,
     with_md5: bool,
     limit: u64,
@@ -174,30 +159,41 @@ impl Copy<'_> {
             let view = services.view(context).await?;
             let source = view.copy_source(own, self.op).await?;
             self.check_source(&source, own, context)?;
-            let is_shared = source.has_content_to_share() && self.given.customer_key.is_none();
+            view.check_readable(&own.account, &source, own.customer_key.as_ref())?;
+            let target = self.target(SourceType::of(&source))?;
+            let is_shared = target.kind == source.kind
+                && self.sealing.is_of(&source)
+                && (own.account == context.account || source.encryption_scope.is_none())
+                && view.may_share(&source).await?;
             if !is_shared {
                 let length = source.length();
-                let download = Download::open(services, active, &view, &source.content, 0..length).await?;
-                let properties = self.properties((&source).into());
-                return self.copy_bytes(services, context, download.into_body(), length, properties).await;
+                let key = own.customer_key.as_ref();
+                let download =
+                    Download::open(services, active, &view, &source.content, 0..length, key).await?;
+                let properties = self.properties((&*source).into());
+                let body = download.into_body();
+                return self.copy_bytes(services, context, body, length, &target, properties).await;
             }
             let hashes = match self.form.tells_hash {
                 true => self.hash(services, active, &view, &source).await?,
                 false => Hashes::default(),
             };
             let seen = &source;
-            let mark = &self.mark();
             let shared = services
                 .commit(context, |unit| async move {
                     let admitted = unit.blob(self.at).await?.admit(self.op, self.preconditions)?;
-                    self.check_target(admitted.record())?;
                     let source = unit.copy_source(own, self.op).await?;
                     self.check_source(&source, own, context)?;
-                    if source.content.id != seen.content.id {
+                    let target = self.target(SourceType::of(&source))?;
+                    check_target(admitted.record(), target.kind)?;
+                    // Pages are written into one content; of the others the old bytes were looked at.
+                    let is_seen = source.content.id == seen.content.id || source.kind == BlobType::Page;
+                    if source.kind != seen.kind || !is_seen {
                         return Ok(None);
                     }
-                    let properties = self.properties((&source).into());
-                    admitted.share(&source, self.form.keeps_blocks, &properties, mark).await.map(Some)
+                    let properties = self.properties((&*source).into());
+                    let shared = admitted.share(&source, self.form.keeps_blocks, &properties, &target.mark);
+                    shared.await.map(Some)
                 })
                 .await?;
             if let Some(stamped) = shared {
@@ -216,7 +212,7 @@ impl Copy<'_> {
         source: &BlobRecord,
     ) -> Answer<Hashes> {
         let mut download =
-            Download::open(services, active, view, &source.content, 0..source.length()).await?;
+            Download::open(services, active, view, &source.content, 0..source.length(), None).await?;
         if !self.with_md5 {
             return Ok(Hashes { crc64: Some(download.crc64().await?), md5: None });
         }
@@ -241,24 +237,30 @@ impl Copy<'_> {
         context: &Context,
         body: Body,
         length: u64,
+        target: &Target,
         properties: BlobProperties,
     ) -> Answer<Copied> {
-        if length > self.limit {
-            return Err(too_large(self.limit));
+        let limit = match target.kind {
+            BlobType::Page => self.limit.min(PAGES_COPIED),
+            BlobType::Block | BlobType::Append => self.limit,
+        };
+        if length > limit {
+            return Err(too_large(limit));
         }
         if self.form.may_be_pending && length > AT_ONCE {
-            return self.begin(services, context, body, length, properties).await;
+            return self.begin(services, context, body, length, target, properties).await;
         }
-        let uploaded = upload(services, body, self.limit, self.with_md5).await?;
+        let uploaded =
+            copy_job::receive(services, target.kind, body, limit, self.with_md5, &self.sealing).await?;
         check_md5(self.md5, uploaded.md5)?;
         check_length(&uploaded, length)?;
-        let mut content = NewContent::of_blob(services, uploaded).await?;
-        let (new, properties, mark) = (&content, &properties, &self.mark());
+        let mut content = copy_job::new_content(services, target.kind, uploaded).await?;
+        let (new, properties) = (&content, &properties);
         let stamped = services
             .commit(context, |unit| async move {
                 let admitted = unit.blob(self.at).await?.admit(self.op, self.preconditions)?;
-                self.check_target(admitted.record())?;
-                admitted.fill(new, properties, mark).await
+                check_target(admitted.record(), target.kind)?;
+                admitted.fill(target.kind, new, properties, &target.mark).await
             })
             .await?;
         content.settle();
@@ -272,6 +274,7 @@ impl Copy<'_> {
         context: &Context,
         body: Body,
         length: u64,
+        target: &Target,
         properties: BlobProperties,
     ) -> Answer<Copied> {
         let turn = services.copies().take().await?;
@@ -279,11 +282,11 @@ impl Copy<'_> {
         let (stamped, pending) = services
             .commit(context, |unit| async move {
                 let admitted = unit.blob(self.at).await?.admit(self.op, self.preconditions)?;
-                self.check_target(admitted.record())?;
-                admitted.begin_copy(self.at, &self.of, length, properties).await
+                check_target(admitted.record(), target.kind)?;
+                admitted.begin_copy(self.at, target.kind, &self.of, length, properties).await
             })
             .await?;
-        copy_job::start(services.clone(), pending, body, length, turn);
+        copy_job::start(services.clone(), pending, target.clone(), body, length, self.sealing.clone(), turn);
         Ok(self.copied(stamped, CopyStatus::Pending, Hashes::default()))
     }
 
@@ -291,15 +294,24 @@ impl Copy<'_> {
         Copied { stamped, id: self.of.id, status, crc64, md5 }
     }
 
-    fn mark(&self) -> CopyMark {
-        CopyMark { copy: self.form.marks.then(|| self.of.clone()), creates: self.form.creates }
+    /// What is made of a source of this type.
+    fn target(&self, source: SourceType) -> Result<Target, Failure> {
+        let SourceType { kind, sequence_number, blocks } = source;
+        let kind = self.form.kind(kind)?;
+        let Self { given, form, of, .. } = self;
+        if given.tier.is_some() && kind != BlobType::Block {
+            return Err(ErrorCode::InvalidBlobTier.into());
+        }
+        // Nothing else can be sealed, and the caller counts on it.
+        if given.seals && kind != BlobType::Append {
+            return Err(ErrorCode::InvalidBlobType.into());
+        }
+        let copy = form.marks.then(|| of.clone());
+        let mark = CopyMark { copy, creates: form.creates, sequence_number, seals: given.seals, blocks };
+        Ok(Target { kind, mark })
     }
 
-    /// Page and append blobs are sources once they are built: a copy of either is of its type, and its bytes are copied.
     fn check_source(&self, source: &BlobRecord, own: &OwnSource, context: &Context) -> Result<(), Failure> {
-        if source.kind != BlobType::Block {
-            return Err(ErrorCode::InvalidSourceBlobType.into());
-        }
         if source.pending_copy().is_some() {
             return Err(ErrorCode::PendingCopyOperation.into());
         }
@@ -311,16 +323,6 @@ impl Copy<'_> {
             refuse_archived(source)?;
         }
         check_customer_key(source, own.customer_key.as_ref())
-    }
-
-    fn check_target(&self, existing: Option<&Existing>) -> Result<(), Failure> {
-        match existing {
-            Some(Existing::Blob(blob)) if blob.kind != BlobType::Block => {
-                Err(ErrorCode::InvalidBlobType.into())
-            }
-            Some(Existing::Blob(blob)) => refuse_archived(blob),
-            _ => Ok(()),
-        }
     }
 
     fn properties(&self, source: Described<'_>) -> BlobProperties {

@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use lazuli_model::blob::BlobType;
 use lazuli_model::version::ApiVersion;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::copy_blob::check_length;
+use super::copy_form::Target;
 use crate::fault::Answer;
-use crate::store::{NewContent, Pending};
-use crate::upload::upload;
+use crate::store::{NewContent, Pending, Sealing};
+use crate::upload::{Uploaded, upload, upload_pages};
 use crate::{Body, Context, Services};
 
 /// How often progress is noted, and an abort noticed.
@@ -23,11 +25,21 @@ const LONGEST: Duration = Duration::from_secs(14 * 24 * 3600);
 const UNREADABLE: &str = "500 InternalError \"Copy failed when reading the source.\"";
 const TOO_LONG: &str = "500 OperationCancelled \"Copy did not end in two weeks.\"";
 
-pub(super) fn start(services: Services, job: Pending, body: Body, length: u64, turn: OwnedSemaphorePermit) {
+pub(super) fn start(
+    services: Services,
+    job: Pending,
+    target: Target,
+    body: Body,
+    length: u64,
+    sealing: Sealing,
+    turn: OwnedSemaphorePermit,
+) {
     tokio::spawn(async move {
         let _turn = turn;
         let context = Context::of_owner(job.account(), ApiVersion::NEWEST);
-        let why = match timeout(LONGEST, run(&services, &context, &job, body, length)).await {
+        let why = match timeout(LONGEST, run(&services, &context, &job, &target, body, length, &sealing))
+            .await
+        {
             Ok(Ok(())) => return,
             Ok(Err(fault)) => {
                 tracing::warn!(copy = %job.id(), cause = ?fault.0.cause, code = ?fault.0.code, "a copy failed");
@@ -44,9 +56,45 @@ pub(super) fn start(services: Services, job: Pending, body: Body, length: u64, t
     });
 }
 
-async fn run(services: &Services, context: &Context, job: &Pending, body: Body, length: u64) -> Answer<()> {
+/// The bytes of a copy, for a blob of this type.
+pub(super) async fn receive(
+    services: &Services,
+    kind: BlobType,
+    body: Body,
+    limit: u64,
+    with_md5: bool,
+    sealing: &Sealing,
+) -> Answer<Uploaded> {
+    match kind {
+        BlobType::Page => upload_pages(services, body, limit, with_md5, sealing).await,
+        BlobType::Block | BlobType::Append => upload(services, body, limit, with_md5, sealing).await,
+    }
+}
+
+/// What the bytes of a copy become in a blob of this type.
+pub(super) async fn new_content(
+    services: &Services,
+    kind: BlobType,
+    uploaded: Uploaded,
+) -> Answer<NewContent> {
+    match kind {
+        BlobType::Page => NewContent::of_pages(services, uploaded).await,
+        BlobType::Block | BlobType::Append => NewContent::of_blob(services, uploaded).await,
+    }
+}
+
+async fn run(
+    services: &Services,
+    context: &Context,
+    job: &Pending,
+    target: &Target,
+    body: Body,
+    length: u64,
+    sealing: &Sealing,
+) -> Answer<()> {
     let copied = Arc::new(AtomicU64::new(0));
-    let uploading = upload(services, counted(body, Arc::clone(&copied)), length, false);
+    let body = counted(body, Arc::clone(&copied));
+    let uploading = receive(services, target.kind, body, length, false, sealing);
     tokio::pin!(uploading);
     let mut ticks = interval(PROGRESS);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -64,9 +112,10 @@ async fn run(services: &Services, context: &Context, job: &Pending, body: Body, 
         }
     };
     check_length(&uploaded, length)?;
-    let mut content = NewContent::of_blob(services, uploaded).await?;
-    let new = &content;
-    let completing = services.commit(context, |mut unit| async move { unit.complete_copy(job, new).await });
+    let mut content = new_content(services, target.kind, uploaded).await?;
+    let (new, mark) = (&content, &target.mark);
+    let completing =
+        services.commit(context, |mut unit| async move { unit.complete_copy(job, new, mark).await });
     if completing.await? {
         content.settle();
     }

@@ -19,12 +19,26 @@ pub struct CreateContainer {
 }
 
 impl CreateContainer {
+    /// With nothing but its name.
+    pub fn private(container: &str) -> Self {
+        Self {
+            container: container.to_owned(),
+            metadata: Metadata::default(),
+            public_access: PublicAccess::Private,
+            default_encryption_scope: None,
+            deny_encryption_scope_override: false,
+        }
+    }
+
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stamped> {
         let (input, given) = (&self, &Preconditions::default());
         services
             .commit(context, |unit| async move {
                 let found = unit.container(&input.container).await?;
                 let admitted = found.admit(policy::CreateContainer, given)?;
+                if let Some(scope) = &input.default_encryption_scope {
+                    unit.features().check_scope(scope)?;
+                }
                 Ok(admitted.create(input)?)
             })
             .await

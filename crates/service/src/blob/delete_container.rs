@@ -1,4 +1,4 @@
-//! Delete Container: one commit ends the generation; what it held is swept later.
+//! Delete Container: one commit ends the generation, or lays it aside; what it held is swept later.
 
 use lazuli_model::admission::Preconditions;
 use lazuli_model::operation::policy;
@@ -19,8 +19,7 @@ impl DeleteContainer {
             .giving_back()
             .commit(context, |unit| async move {
                 let found = unit.container(&input.container).await?;
-                found.admit(policy::DeleteContainer, &input.preconditions)?.present()?.delete();
-                Ok(())
+                found.admit(policy::DeleteContainer, &input.preconditions)?.present()?.delete().await
             })
             .await
     }

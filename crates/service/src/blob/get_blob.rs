@@ -1,12 +1,12 @@
-//! Get Blob, Get Blob Properties, Get Blob Metadata: a blob or a snapshot, read at one moment.
+//! Get Blob, Get Blob Properties, Get Blob Metadata: a blob, a snapshot or a version, read at one moment.
 
 use lazuli_model::admission::Preconditions;
 use lazuli_model::operation::Judged;
 use lazuli_model::range::ByteRange;
 use lazuli_model::time::Timestamp;
 
-use super::BlobAddress;
 use super::write::{check_customer_key, refuse_archived};
+use super::{BlobAddress, BlobState};
 use crate::download::Download;
 use crate::fault::Answer;
 use crate::store::BlobRecord;
@@ -17,7 +17,7 @@ use lazuli_model::blob::CustomerKey;
 #[derive(Clone, Debug)]
 pub struct GetBlobProperties {
     pub at: BlobAddress,
-    pub snapshot: Option<Timestamp>,
+    pub state: BlobState,
     pub preconditions: Preconditions,
     pub customer_key: Option<CustomerKey>,
 }
@@ -28,7 +28,10 @@ pub struct Found {
     /// Boxed because it is handed on by many hands.
     pub blob: Box<BlobRecord>,
     pub now: Timestamp,
-    pub snapshot: Option<Timestamp>,
+    /// As it was asked for.
+    pub state: BlobState,
+    /// It is what the name stands for.
+    pub is_current: bool,
 }
 
 impl GetBlobProperties {
@@ -38,10 +41,11 @@ impl GetBlobProperties {
     }
 
     async fn find(&self, view: &View, op: impl Judged) -> Answer<Found> {
-        let found = view.committed_blob(&self.at, self.snapshot).await?;
+        let found = view.committed_blob(&self.at, self.state).await?;
+        let is_current = found.is_base();
         let blob = Box::new(found.admit(op, &self.preconditions)?.into_record()?);
         check_customer_key(&blob, self.customer_key.as_ref())?;
-        Ok(Found { blob, now: view.now(), snapshot: self.snapshot })
+        Ok(Found { blob, now: view.now(), state: self.state, is_current })
     }
 }
 
@@ -69,8 +73,10 @@ impl GetBlob {
             Ok(range) => range,
             Err(failure) => return Ok((found, Err(failure))),
         };
+        let key = self.properties.customer_key.as_ref();
+        view.check_readable(view.account(), &found.blob, key)?;
         let content = &found.blob.content;
-        let download = Download::open(services, active, &view, content, range.clone()).await?;
+        let download = Download::open(services, active, &view, content, range.clone(), key).await?;
         Ok((found, Ok((range, download))))
     }
 }

@@ -2,6 +2,7 @@
 
 use lazuli_model::time::Timestamp;
 
+use super::BlobState;
 use crate::fault::Answer;
 use crate::shared::marker::Position;
 use crate::store::BlobRecord;
@@ -24,12 +25,30 @@ pub struct ListBlobs {
     pub max_bytes: usize,
     pub snapshots: bool,
     pub uncommitted: bool,
+    /// Versions that are not current.
+    pub versions: bool,
+    /// What is soft deleted, of all that is asked for.
+    pub deleted: bool,
+    /// Names that have versions and no base.
+    pub deleted_with_versions: bool,
 }
 
 #[derive(Clone, Debug)]
 pub enum BlobListItem {
-    Blob { name: String, snapshot: Option<Timestamp>, blob: Box<BlobRecord> },
-    Uncommitted { name: String, staged: StagedRecord },
+    Blob {
+        name: String,
+        state: BlobState,
+        blob: Box<BlobRecord>,
+    },
+    /// A name without a base; the blob is the youngest version.
+    VersionsOnly {
+        name: String,
+        blob: Box<BlobRecord>,
+    },
+    Uncommitted {
+        name: String,
+        staged: StagedRecord,
+    },
     Prefix(String),
 }
 
@@ -38,9 +57,15 @@ impl BlobListItem {
     pub fn position(&self) -> Position {
         match self {
             Self::Prefix(prefix) => Position::Group(prefix.clone()),
-            Self::Uncommitted { name, .. } => Position::Name { name: name.clone(), ticks: u64::MAX },
-            Self::Blob { name, snapshot, .. } => {
-                Position::Name { name: name.clone(), ticks: snapshot.map_or(u64::MAX, |snapshot| snapshot.0) }
+            Self::Uncommitted { name, .. } | Self::VersionsOnly { name, .. } => {
+                Position::Name { name: name.clone(), ticks: u64::MAX }
+            }
+            Self::Blob { name, state, .. } => {
+                let ticks = match state {
+                    BlobState::Base => u64::MAX,
+                    BlobState::Snapshot(at) | BlobState::Version(at) => at.0,
+                };
+                Position::Name { name: name.clone(), ticks }
             }
         }
     }

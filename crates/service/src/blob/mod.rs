@@ -4,7 +4,9 @@ mod abort_copy_blob;
 mod access;
 mod append_blob_seal;
 mod append_block;
+mod append_block_from_url;
 mod copy_blob;
+mod copy_form;
 mod copy_job;
 mod copy_source;
 mod create_container;
@@ -16,6 +18,7 @@ mod get_blob_tags;
 mod get_block_list;
 mod get_container_properties;
 mod get_page_ranges;
+mod incremental_copy_blob;
 mod lease_blob;
 mod lease_container;
 mod list_blobs;
@@ -27,6 +30,9 @@ mod put_block_from_url;
 mod put_block_list;
 mod put_page;
 mod put_page_blob;
+mod put_page_from_url;
+mod query_blob_contents;
+mod restore_container;
 mod set_blob_metadata;
 mod set_blob_properties;
 mod set_blob_tags;
@@ -34,16 +40,22 @@ mod set_blob_tier;
 mod set_container_acl;
 mod set_container_metadata;
 mod snapshot_blob;
+mod source_bytes;
+mod state;
+mod undelete_blob;
 mod write;
+
+pub(crate) use write::check_customer_key;
 
 pub use abort_copy_blob::AbortCopyBlob;
 pub use access::container_access;
 pub use append_blob_seal::AppendBlobSeal;
 pub use append_block::{AppendBlock, Appended};
+pub use append_block_from_url::AppendBlockFromUrl;
 pub use copy_blob::{Copied, CopiedTags, CopyBlob, GivenProperties};
-pub use copy_source::{CopySource, ForeignSource, OwnSource};
+pub use copy_source::{CopySource, ForeignSource, OwnSource, SourceType};
 pub use create_container::CreateContainer;
-pub use delete_blob::{DeleteBlob, DeleteSnapshots};
+pub use delete_blob::{DeleteBlob, DeleteSnapshots, Deleted};
 pub use delete_container::DeleteContainer;
 pub use find_blobs_by_tags::{FindBlobsByTags, FoundAt, TaggedBlob, TaggedBlobs};
 pub use get_blob::{Found, GetBlob, GetBlobProperties};
@@ -51,10 +63,11 @@ pub use get_blob_tags::GetBlobTags;
 pub use get_block_list::{BlockListKind, BlockLists, GetBlockList};
 pub use get_container_properties::GetContainerProperties;
 pub use get_page_ranges::{GetPageRanges, PageRange, PageRanges};
+pub use incremental_copy_blob::IncrementalCopyBlob;
 pub use lease_blob::LeaseBlob;
 pub use lease_container::LeaseContainer;
 pub use list_blobs::{BlobList, BlobListItem, ListBlobs};
-pub use list_containers::{ContainerList, ListContainers};
+pub use list_containers::{ContainerList, ListContainers, ListedContainer};
 pub use put_append_blob::PutAppendBlob;
 pub use put_blob::{BlobProperties, PutBlockBlob, Stored};
 pub use put_block::{BlockStored, PutBlock};
@@ -62,6 +75,9 @@ pub use put_block_from_url::PutBlockFromUrl;
 pub use put_block_list::{BlockSource, PutBlockList};
 pub use put_page::{ClearPages, PageStored, PutPage};
 pub use put_page_blob::PutPageBlob;
+pub use put_page_from_url::PutPageFromUrl;
+pub use query_blob_contents::QueryBlobContents;
+pub use restore_container::RestoreContainer;
 pub use set_blob_metadata::SetBlobMetadata;
 pub use set_blob_properties::{SequenceNumberAction, SetBlobProperties};
 pub use set_blob_tags::SetBlobTags;
@@ -69,6 +85,8 @@ pub use set_blob_tier::{SetBlobTier, TierSet};
 pub use set_container_acl::SetContainerAcl;
 pub use set_container_metadata::SetContainerMetadata;
 pub use snapshot_blob::{SnapshotBlob, Snapshotted};
+pub use state::BlobState;
+pub use undelete_blob::UndeleteBlob;
 pub use write::Digests;
 
 pub use crate::store::BlobRecord;
@@ -89,4 +107,12 @@ pub struct BlobAddress {
 pub struct Stamped {
     pub etag: ETag,
     pub last_modified: Timestamp,
+    /// The version that a write has made.
+    pub version: Option<Timestamp>,
+}
+
+impl Stamped {
+    pub fn new(etag: ETag, last_modified: Timestamp) -> Self {
+        Self { etag, last_modified, version: None }
+    }
 }

@@ -49,7 +49,8 @@ impl PutBlockBlob {
             let view = services.view(context).await?;
             view.blob(&at).await?.judge(policy::PutBlockBlob, &preconditions)?;
         }
-        let uploaded = upload(services, body, limit, true).await?;
+        let sealing = services.sealing(context, &at.container, properties.customer_key.as_ref()).await?;
+        let uploaded = upload(services, body, limit, true, &sealing).await?;
         // Wrong bytes are refused after whatever the conditions refuse.
         let intact = digests.verify(&uploaded);
         if early {

@@ -4,7 +4,7 @@ use lazuli_model::admission::Preconditions;
 use lazuli_model::operation::{Judged, Writes, policy};
 use lazuli_model::version::Feature;
 
-use super::write::check_key_of_blocks;
+use super::write::check_encryption_of_blocks;
 use super::{BlobAddress, Digests};
 use crate::fault::Answer;
 use crate::store::Existing;
@@ -48,18 +48,18 @@ impl PutBlock {
         drop(view);
         // Before there was a CRC-64, the answer was the MD5.
         let with_md5 = digests.md5.is_some() || !context.version.has(Feature::Crc64);
-        let uploaded = upload(services, body, limit, with_md5).await?;
+        let sealing = services.sealing(context, &at.container, customer_key.as_ref()).await?;
+        let uploaded = upload(services, body, limit, with_md5, &sealing).await?;
         digests.verify(&uploaded)?;
         let mut content = NewContent::of_block(services, uploaded).await?;
-        let (at, given, block_id, customer_key, new) =
-            (&at, &preconditions, &block_id, customer_key.as_ref(), &content);
+        let (at, given, block_id, new) = (&at, &preconditions, &block_id, &content);
         let added = services
             .commit(context, |unit| async move {
                 let admitted = unit.blob(at).await?.admit(op, given)?;
                 if let Some(Existing::Blob(blob)) = admitted.record() {
-                    check_key_of_blocks(blob, customer_key)?;
+                    check_encryption_of_blocks(blob, new.encryption())?;
                 }
-                admitted.stage_block(services, block_id, new, customer_key).await
+                admitted.stage_block(services, block_id, new).await
             })
             .await?;
         content.settle();

@@ -2,17 +2,15 @@
 
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::CustomerKey;
-use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::policy;
 use lazuli_model::range::ByteRange;
 
-use super::copy_source::{CopySource, OwnSource};
+use super::copy_source::CopySource;
 use super::put_block::{BlockStored, PutBlock};
-use super::write::{check_customer_key, refuse_archived};
+use super::source_bytes::source_bytes;
 use super::{BlobAddress, Digests};
-use crate::download::Download;
 use crate::fault::Answer;
-use crate::{Body, Context, Services};
+use crate::{Context, Services};
 
 pub struct PutBlockFromUrl {
     pub at: BlobAddress,
@@ -32,40 +30,8 @@ impl PutBlockFromUrl {
         let view = services.view(context).await?;
         view.blob(&at).await?.judge(policy::PutBlockFromUrl, &preconditions)?;
         drop(view);
-        let body = match source {
-            CopySource::Own(own) => {
-                source_bytes(services, context, &own, range, policy::PutBlockFromUrl).await?
-            }
-            CopySource::Foreign(foreign) => foreign.body,
-        };
+        let body = source_bytes(services, context, source, range, policy::PutBlockFromUrl).await?;
         let block = PutBlock { at, preconditions, block_id, digests, body, limit, customer_key };
         block.execute_as(services, context, policy::PutBlockFromUrl).await
     }
-}
-
-/// The bytes of a source of this server, for an operation that copies a part of it: Append Block From URL and Put Page
-/// From URL read theirs here too, once they are built.
-pub(super) async fn source_bytes(
-    services: &Services,
-    context: &Context,
-    own: &OwnSource,
-    range: Option<ByteRange>,
-    op: impl lazuli_model::operation::Judged,
-) -> Answer<Body> {
-    let active = services.readers().enter();
-    let view = services.view(context).await?;
-    let source = view.copy_source(own, op).await?;
-    refuse_archived(&source)?;
-    check_customer_key(&source, own.customer_key.as_ref())?;
-    let length = source.length();
-    let range = match range {
-        None => 0..length,
-        Some(range) => range.resolve(length).map_err(|failure| {
-            let status = failure.status();
-            Failure::new(ErrorCode::CannotVerifyCopySource)
-                .with_status(status)
-                .with_message(failure.code.message())
-        })?,
-    };
-    Ok(Download::open(services, active, &view, &source.content, range).await?.into_body())
 }

@@ -10,7 +10,7 @@ use lazuli_model::error::ErrorCode;
 use lazuli_model::operation::policy;
 
 use super::put_blob::BlobProperties;
-use super::write::{check_key, check_key_of_blocks, refuse_archived};
+use super::write::{check_encryption_of_blocks, refuse_archived};
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
 use crate::store::Existing;
@@ -66,13 +66,18 @@ impl PutBlockList {
             let done = services
                 .commit(context, |unit| async move {
                     let admitted = unit.blob(at).await?.admit(policy::PutBlockList, given)?;
+                    let encryption = admitted.encryption(properties.customer_key.as_ref())?;
                     if let Some(Existing::Blob(old)) = admitted.record() {
                         refuse_archived(old)?;
-                        check_key_of_blocks(old, properties.customer_key.as_ref())?;
+                        // Blocks that stay in the blob stay encrypted as they are.
+                        match list.reuses() {
+                            true => old.encryption().admits(&encryption)?,
+                            false => check_encryption_of_blocks(old, &encryption)?,
+                        }
                     }
-                    // Blocks that were staged with a key are committed with that key (recorded).
-                    if let Some(Some(key)) = admitted.staged_with().await? {
-                        check_key(Some(&key), properties.customer_key.as_ref())?;
+                    // Blocks are committed with what they were staged with (recorded).
+                    if let Some(staged) = admitted.staged_with().await? {
+                        staged.admits(&encryption)?;
                     }
                     if !admitted.still_holds(list).await? {
                         return Ok(None);

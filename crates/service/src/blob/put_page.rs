@@ -5,14 +5,13 @@ use std::ops::Range;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::policy;
+use lazuli_model::operation::{Judged, Source, Writes, policy};
 use lazuli_model::version::Feature;
 
-use super::write::check_customer_key;
 use super::{BlobAddress, Digests, Stamped};
 use crate::fault::Answer;
 use crate::store::BlobRecord;
-use crate::upload::upload;
+use crate::upload::upload_pages;
 use crate::{Body, Context, Services};
 
 /// The most that one request writes.
@@ -38,12 +37,25 @@ pub struct PageStored {
 
 impl PutPage {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<PageStored> {
+        self.execute_as(services, context, policy::PutPage).await
+    }
+
+    /// `op` is Put Page, or Put Page From URL with the bytes of its source.
+    pub(super) async fn execute_as(
+        self,
+        services: &Services,
+        context: &Context,
+        op: impl Judged<Mode = Writes>,
+    ) -> Answer<PageStored> {
         let Self { at, preconditions: given, range, digests, body, customer_key } = self;
         let view = services.view(context).await?;
-        view.blob(&at).await?.judge(policy::PutPage, &given)?;
+        view.blob(&at).await?.judge(op, &given)?;
         drop(view);
-        let with_md5 = digests.md5.is_some() || !context.version.has(Feature::Crc64);
-        let uploaded = upload(services, body, WRITE_LIMIT, with_md5).await?;
+        // Before there was a CRC-64, the answer was the MD5; of bytes from a source it still is.
+        let is_fetched = op.policy().source != Source::None;
+        let with_md5 = digests.md5.is_some() || is_fetched || !context.version.has(Feature::Crc64);
+        let sealing = services.sealing(context, &at.container, customer_key.as_ref()).await?;
+        let uploaded = upload_pages(services, body, WRITE_LIMIT, with_md5, &sealing).await?;
         digests.verify(&uploaded)?;
         if uploaded.length != range.end - range.start {
             return Err(Failure::invalid_header("Content-Length", &uploaded.length.to_string()).into());
@@ -51,8 +63,8 @@ impl PutPage {
         let (at, given, range, customer_key, new) = (&at, &given, &range, customer_key.as_ref(), &uploaded);
         let blob = services
             .commit(context, |unit| async move {
-                let blob = unit.blob(at).await?.admit(policy::PutPage, given)?.committed()?;
-                check_customer_key(&blob, customer_key)?;
+                let blob = unit.blob(at).await?.admit(op, given)?.committed()?;
+                blob.check_encryption(customer_key)?;
                 check_range(&blob, range)?;
                 blob.write_pages(range.clone(), new).await
             })
@@ -83,7 +95,7 @@ impl ClearPages {
             .commit(context, |unit| async move {
                 let found = unit.blob(&input.at).await?;
                 let blob = found.admit(policy::ClearPages, &input.preconditions)?.committed()?;
-                check_customer_key(&blob, input.customer_key.as_ref())?;
+                blob.check_encryption(input.customer_key.as_ref())?;
                 check_range(&blob, &input.range)?;
                 blob.clear_pages(input.range.clone()).await
             })

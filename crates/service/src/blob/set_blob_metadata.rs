@@ -4,7 +4,6 @@ use lazuli_model::admission::Preconditions;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::policy;
 
-use super::write::check_customer_key;
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
 use crate::{Context, Services};
@@ -25,9 +24,10 @@ impl SetBlobMetadata {
             .commit(context, |unit| async move {
                 let found = unit.blob(&input.at).await?;
                 let mut blob = found.admit(policy::SetBlobMetadata, &input.preconditions)?.committed()?;
-                check_customer_key(&blob, input.customer_key.as_ref())?;
+                blob.check_encryption(input.customer_key.as_ref())?;
+                blob.keep_version().await?;
                 blob.metadata = input.metadata.clone();
-                Ok(blob.put().stamped())
+                Ok(blob.put().stamped_with_version())
             })
             .await
     }

@@ -4,13 +4,15 @@ use lazuli_model::admission::Preconditions;
 use lazuli_model::operation::policy;
 use lazuli_model::tags::Tags;
 
-use super::BlobAddress;
+use super::{BlobAddress, BlobState};
 use crate::fault::Answer;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
 pub struct SetBlobTags {
     pub at: BlobAddress,
+    /// The base or a version.
+    pub state: BlobState,
     pub preconditions: Preconditions,
     pub tags: Tags,
 }
@@ -20,8 +22,16 @@ impl SetBlobTags {
         let input = &self;
         services
             .commit(context, |unit| async move {
-                let found = unit.blob(&input.at).await?;
-                let mut blob = found.admit(policy::SetBlobTags, &input.preconditions)?.committed()?;
+                let given = &input.preconditions;
+                let mut blob = match input.state {
+                    BlobState::Base => {
+                        unit.blob(&input.at).await?.admit(policy::SetBlobTags, given)?.committed()?
+                    }
+                    state => {
+                        let found = unit.committed_blob(&input.at, state).await?;
+                        found.admit(policy::SetBlobTags, given)?.present()?
+                    }
+                };
                 blob.tags.clone_from(&input.tags);
                 blob.put();
                 Ok(())

@@ -1,4 +1,4 @@
-//! Set Blob Tier: of a block blob or of a snapshot of one. The ETag stays, as the policy says.
+//! Set Blob Tier: of a block blob, or of a snapshot or version of one. The ETag stays, as the policy says.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::policy;
 use lazuli_model::time::Timestamp;
 
-use super::BlobAddress;
+use super::{BlobAddress, BlobState};
 use crate::fault::Answer;
 use crate::store::BlobRecord;
 use crate::{Context, Services};
@@ -16,7 +16,7 @@ use crate::{Context, Services};
 #[derive(Clone, Debug)]
 pub struct SetBlobTier {
     pub at: BlobAddress,
-    pub snapshot: Option<Timestamp>,
+    pub state: BlobState,
     pub preconditions: Preconditions,
     pub tier: Tier,
     pub priority: Option<RehydratePriority>,
@@ -39,7 +39,7 @@ impl SetBlobTier {
         services
             .commit(context, |unit| async move {
                 let now = unit.now();
-                let found = unit.committed_blob(&input.at, input.snapshot).await?;
+                let found = unit.committed_blob(&input.at, input.state).await?;
                 let mut blob = found.admit(policy::SetBlobTier, &input.preconditions)?.present()?;
                 let set = input.change(&mut blob, now, takes)?;
                 blob.put();
@@ -64,7 +64,7 @@ impl SetBlobTier {
             return Ok(TierSet::Done);
         }
         // A snapshot in the archive stays there (recorded).
-        if self.snapshot.is_some() {
+        if self.state.snapshot().is_some() {
             return Err(ErrorCode::BlobOperationNotSupported.into());
         }
         let asked = self.priority.unwrap_or_default();

@@ -5,7 +5,6 @@ use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::policy;
 use lazuli_model::time::Timestamp;
 
-use super::write::check_customer_key;
 use super::{BlobAddress, Stamped};
 use crate::fault::Answer;
 use crate::{Context, Services};
@@ -34,7 +33,7 @@ impl SnapshotBlob {
                 let admitted =
                     unit.blob(&input.at).await?.admit(policy::SnapshotBlob, &input.preconditions)?;
                 let base = admitted.committed()?;
-                check_customer_key(&base, input.customer_key.as_ref())?;
+                base.check_encryption(input.customer_key.as_ref())?;
                 base.snapshot(&input.metadata).await
             })
             .await

@@ -4,9 +4,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use lazuli_model::error::{ErrorCode, Failure};
 
+use crate::body::crc64_mismatch;
 use crate::store::BlobRecord;
 use crate::upload::Uploaded;
-use lazuli_model::blob::{CustomerKey, Tier};
+use lazuli_model::blob::{CustomerKey, CustomerKeyHash, Tier};
+use lazuli_model::encryption::Encryption;
 
 /// What the sender says its bytes hash to.
 #[derive(Clone, Debug, Default)]
@@ -38,9 +40,7 @@ impl Digests {
         if let Some(sent) = self.crc64
             && sent != crc64
         {
-            return Err(Failure::new(ErrorCode::Crc64Mismatch)
-                .detail("UserSpecifiedCrc", BASE64.encode(sent.to_le_bytes()))
-                .detail("ServerCalculatedCrc", BASE64.encode(crc64.to_le_bytes())));
+            return Err(crc64_mismatch(sent, crc64));
         }
         Ok(())
     }
@@ -57,25 +57,17 @@ pub fn refuse_archived(record: &BlobRecord) -> Result<(), Failure> {
     }
 }
 
-/// A blob written with a key of the customer's is touched only with that key, and no other with any.
+/// A blob written with a key of the customer's is read only with that key, and no other with any. The scope of a blob is
+/// not named to read it.
 pub fn check_customer_key(record: &BlobRecord, given: Option<&CustomerKey>) -> Result<(), Failure> {
-    check_key(record.customer_key.as_ref(), given)
+    let of = |key: Option<CustomerKeyHash>| key.map_or(Encryption::Service, Encryption::Customer);
+    of(record.customer_key).admits(&of(given.map(|key| key.hash)))
 }
 
-pub fn check_key(have: Option<&CustomerKey>, given: Option<&CustomerKey>) -> Result<(), Failure> {
-    match (have, given) {
-        (None, None) => Ok(()),
-        (Some(_), None) => Err(ErrorCode::BlobUsesCustomerSpecifiedEncryption.into()),
-        (None, Some(_)) => Err(ErrorCode::BlobDoesNotUseCustomerSpecifiedEncryption.into()),
-        (Some(have), Some(given)) if have == given => Ok(()),
-        (Some(_), Some(_)) => Err(ErrorCode::BlobCustomerSpecifiedEncryptionMismatch.into()),
-    }
-}
-
-/// New blocks may bring a key to a blob that has none: their list replaces it (recorded).
-pub fn check_key_of_blocks(record: &BlobRecord, given: Option<&CustomerKey>) -> Result<(), Failure> {
-    match (&record.customer_key, given) {
-        (None, Some(_)) => Ok(()),
-        _ => check_customer_key(record, given),
+/// New blocks may bring an encryption to a blob that has none: their list replaces it (recorded).
+pub fn check_encryption_of_blocks(record: &BlobRecord, given: &Encryption) -> Result<(), Failure> {
+    match record.encryption() {
+        Encryption::Service => Ok(()),
+        have => have.admits(given),
     }
 }

@@ -38,7 +38,7 @@ impl GetFile {
             Err(failure) => return Ok((file, Err(failure))),
         };
         let body = file.file().ok_or(ErrorCode::ResourceNotFound)?;
-        let download = Download::open(services, active, &view, &body.content, range.clone()).await?;
+        let download = Download::open(services, active, &view, &body.content, range.clone(), None).await?;
         Ok((file, Ok((range, download))))
     }
 }

@@ -1,12 +1,18 @@
 //! Get and Set Service Properties, for every service.
 
-use lazuli_model::operation::Service;
+use lazuli_model::admission::Preconditions;
+use lazuli_model::error::ErrorCode;
+use lazuli_model::operation::{Service, policy};
 
+use crate::blob::CreateContainer;
 use crate::fault::Answer;
 use crate::{Context, Services};
 use lazuli_model::service_properties::{
     CorsRule, Logging, Metrics, RetentionPolicy, ServiceProperties, StaticWebsite,
 };
+
+/// Where the static website of an account lies. Enabling the website makes it, if it is not there.
+const WEBSITE: &str = "$web";
 
 /// The root elements that a request names; the others keep their settings.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +42,16 @@ impl SetServiceProperties {
                 let mut properties = unit.service_properties(service).await?;
                 input.apply(&mut properties);
                 unit.put_service_properties(service, &properties);
+                if input.static_website.as_ref().is_some_and(|website| website.enabled) {
+                    let found = unit.container(WEBSITE).await?;
+                    let admitted = found.admit(policy::CreateContainer, &Preconditions::default());
+                    match admitted.and_then(|place| place.create(&CreateContainer::private(WEBSITE))) {
+                        Err(failure) if failure.code != ErrorCode::ContainerAlreadyExists => {
+                            return Err(failure.into());
+                        }
+                        _ => {}
+                    }
+                }
                 Ok(())
             })
             .await

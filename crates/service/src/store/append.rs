@@ -42,6 +42,7 @@ impl Present<BlobRecord> {
             Shape::Manifest { .. } => self.content.id,
             Shape::Pieces(_) | Shape::Sparse => return Err(cannot_grow().into()),
         };
+        self.encryption().admits(block.encryption())?;
         block.publish(&mut self.unit).await?;
         self.content = add_block(&mut self.unit, id, offset, number, &block.content);
         let blocks = self.committed_blocks();

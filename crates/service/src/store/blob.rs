@@ -4,6 +4,7 @@
 use lazuli_model::admission::{
     self, Kind, Lease, LeaseAction, LeaseChange, LeaseId, Preconditions, Subject as _, admit,
 };
+use lazuli_model::encryption::{ContainerEncryption, Encryption};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
 use lazuli_model::operation::{Mode, Policy};
@@ -14,11 +15,13 @@ use lazuli_model::version::ApiVersion;
 use super::append;
 use super::block_list::BlockListPlan;
 use super::content;
+use super::deleted_snapshots::Fate;
 use super::found::{Admitted, Found, Present, Resource};
 use super::new_content::NewContent;
 use super::tag_index::reindex;
 use super::unit::{Changes as _, Unit};
-use crate::blob::{BlobAddress, BlobProperties, Stamped};
+use super::version::{Left, retire};
+use crate::blob::{BlobAddress, BlobProperties, BlobState, Stamped};
 use crate::fault::Answer;
 use crate::store::key::{self, Generation};
 use crate::store::record::Record;
@@ -28,26 +31,41 @@ use crate::store::record::content::{Content, Shape};
 use crate::store::record::existing::Existing;
 use lazuli_model::blob::{BlobType, ExplicitTier};
 
-/// Where a blob or one of its snapshots stands.
+/// Where a blob, or one of its snapshots or versions, stands.
 pub struct BlobPlace {
     pub(super) generation: Generation,
     pub(super) name: String,
-    pub(super) snapshot: Option<Timestamp>,
+    pub(super) state: BlobState,
     /// The tags that the index finds the base by.
     pub(super) indexed: Tags,
+    /// What the container says of its blobs.
+    pub(super) encryption: ContainerEncryption,
 }
 
 impl BlobPlace {
     pub(super) fn key(&self) -> lazuli_engine::Key {
-        match self.snapshot {
-            Some(snapshot) => key::snapshot(self.generation, &self.name, snapshot.0),
-            None => key::blob(self.generation, &self.name),
+        match self.state {
+            BlobState::Snapshot(snapshot) => key::snapshot(self.generation, &self.name, snapshot.0),
+            BlobState::Version(version) => key::version(self.generation, &self.name, version.0),
+            BlobState::Base => key::blob(self.generation, &self.name),
         }
     }
 
-    /// The one place where a blob, or a snapshot of one, is written: what the index of tags says of it changes with it.
+    /// The base of the name.
+    pub(super) fn base(generation: Generation, name: String) -> Self {
+        Self {
+            generation,
+            name,
+            state: BlobState::Base,
+            indexed: Tags::default(),
+            encryption: ContainerEncryption::default(),
+        }
+    }
+
+    /// The one place where a base is written, and its snapshots and versions are changed: what the index of tags says of
+    /// a base changes with it.
     pub(super) fn write(&self, unit: &mut Unit, record: &BlobRecord) {
-        if self.snapshot.is_none() {
+        if self.state == BlobState::Base {
             reindex(unit, self.generation, &self.name, &self.indexed, &record.tags);
         }
         unit.put(self.key(), record.encode());
@@ -103,7 +121,7 @@ impl Resource for Existing {
 impl<M: Mode> Unit<M> {
     /// What the name stands for: a committed blob, else one of uncommitted blocks only.
     pub async fn blob(&self, at: &BlobAddress) -> Answer<Found<Existing, M>> {
-        let mut place = self.place_of(at, None).await?;
+        let mut place = self.place_of(at, BlobState::Base).await?;
         let record = match self.find_blob(&place).await? {
             Some(blob) => {
                 place.indexed.clone_from(&blob.tags);
@@ -114,33 +132,49 @@ impl<M: Mode> Unit<M> {
         Ok(Found::new(self.clone(), place, record))
     }
 
-    /// A committed blob, or its snapshot of this moment.
+    /// A committed blob, or its snapshot or version of this moment. The current version is the base.
     pub async fn committed_blob(
         &self,
         at: &BlobAddress,
-        snapshot: Option<Timestamp>,
+        state: impl Into<BlobState>,
     ) -> Answer<Found<BlobRecord, M>> {
-        let mut place = self.place_of(at, snapshot).await?;
-        let record = self.find_blob(&place).await?;
-        if let Some(blob) = &record {
-            place.indexed.clone_from(&blob.tags);
-        }
+        let mut place = self.place_of(at, state.into()).await?;
+        let record = self.resolve(&mut place).await?;
         Ok(Found::new(self.clone(), place, record))
     }
 
-    pub(super) async fn place_of(&self, at: &BlobAddress, snapshot: Option<Timestamp>) -> Answer<BlobPlace> {
-        let generation = self.container_of(&at.container).await?.generation;
-        Ok(BlobPlace { generation, name: at.blob.clone(), snapshot, indexed: Tags::default() })
+    pub(super) async fn place_of(&self, at: &BlobAddress, state: BlobState) -> Answer<BlobPlace> {
+        let container = self.container_of(&at.container).await?;
+        let (generation, encryption) = (container.generation, container.encryption());
+        Ok(BlobPlace { state, encryption, ..BlobPlace::base(generation, at.blob.clone()) })
+    }
+
+    /// What stands at a place; the place of the current version becomes that of the base.
+    pub(super) async fn resolve(&self, place: &mut BlobPlace) -> Answer<Option<BlobRecord>> {
+        let mut found = self.find_blob(place).await?;
+        if let (BlobState::Version(version), None) = (place.state, &found) {
+            let encryption = place.encryption.clone();
+            let base = BlobPlace { encryption, ..BlobPlace::base(place.generation, place.name.clone()) };
+            found = self.find_blob(&base).await?.filter(|base| base.version() == Some(version));
+            if found.is_some() {
+                *place = base;
+            }
+        }
+        if let Some(blob) = &found {
+            place.indexed.clone_from(&blob.tags);
+        }
+        Ok(found)
     }
 
     pub(super) async fn find_blob(&self, place: &BlobPlace) -> Answer<Option<BlobRecord>> {
-        if let Some(snapshot) = place.snapshot
-            && self.dead_snapshots(place).await?.is_some_and(|dead| snapshot.0 <= dead.up_to)
-        {
-            return Ok(None);
-        }
-        let found = decode_blob(self.reader().get(place.key()).await?)?;
-        Ok(found.map(|blob| blob.at(self.now())))
+        let Some(blob) = decode_blob(self.reader().get(place.key()).await?)? else { return Ok(None) };
+        let is_alive = match place.state {
+            BlobState::Snapshot(at) => {
+                self.deleted_snapshots(place).await?.fate(at.0, blob.extras().deletion) == Fate::Alive
+            }
+            BlobState::Base | BlobState::Version(_) => blob.extras().deletion.is_none(),
+        };
+        Ok(is_alive.then(|| blob.at(self.now())))
     }
 
     pub(super) async fn find_staged(&self, place: &BlobPlace) -> Answer<Option<StagedRecord>> {
@@ -148,6 +182,13 @@ impl<M: Mode> Unit<M> {
             Some(entry) => Some(StagedRecord::decode(&entry.value)?),
             None => None,
         })
+    }
+}
+
+impl<M: Mode> Found<BlobRecord, M> {
+    /// What was found is the base, whatever it was asked for as.
+    pub fn is_base(&self) -> bool {
+        self.place().state == BlobState::Base
     }
 }
 
@@ -169,6 +210,11 @@ pub enum Bytes<'a> {
     },
     /// Another record holds it already, and goes on holding it.
     Shared(&'a Content),
+    /// The commit itself makes it. `took_over`: what it holds in place of the record.
+    Made {
+        content: &'a Content,
+        took_over: Option<key::ContentId>,
+    },
     /// There are none yet.
     None,
 }
@@ -204,6 +250,7 @@ impl Admitted<Existing> {
     ) -> Answer<(Stamped, Unit)> {
         let empty = Content::empty();
         let Self { mut unit, place, admitted, .. } = self;
+        let encryption = unit.encryption_at(&place, properties.customer_key.as_ref().map(|key| key.hash))?;
         let existing = admitted.into_record();
         let staged = match &existing {
             Some(Existing::Staged(staged)) => Some(staged.clone()),
@@ -213,13 +260,17 @@ impl Admitted<Existing> {
             Some(Existing::Blob(old)) => Some(&**old),
             _ => None,
         };
+        let (left, buried) = match old {
+            Some(old) => (unit.leave_replaced(&place, old).await?, None),
+            None => (Left::Nothing, unit.bury_deleted(&place).await?),
+        };
         let mut first_sequence_number = 0;
         let content = match bytes {
             Bytes::Pages { length, sequence_number } => {
                 if let Some(staged) = &staged {
                     unit.give_up_stage(&place, staged);
                 }
-                retire(&mut unit, old, None).await?;
+                retire(&mut unit, old, left, None).await?;
                 first_sequence_number = sequence_number;
                 &Content { id: key::ContentId::fresh(unit.now()), length, shape: Shape::Sparse }
             }
@@ -227,8 +278,9 @@ impl Admitted<Existing> {
                 if let Some(staged) = &staged {
                     unit.give_up_stage(&place, staged);
                 }
+                unit.check_sealed(&place, new.encryption())?;
                 new.publish(&mut unit).await?;
-                retire(&mut unit, old, None).await?;
+                retire(&mut unit, old, left, None).await?;
                 &new.content
             }
             Bytes::Listed(list) => {
@@ -236,18 +288,34 @@ impl Admitted<Existing> {
                     unit.delete(place.staged_key());
                 }
                 list.publish(&mut unit).await?;
-                retire(&mut unit, old, list.taking_over()).await?;
+                retire(&mut unit, old, left, list.taking_over()).await?;
                 list.content()
             }
             Bytes::Shared(content) => {
                 if let Some(staged) = &staged {
                     unit.give_up_stage(&place, staged);
                 }
+                let is_same = old.is_some_and(|old| old.content.id == content.id);
                 // A blob that gets the content that it has goes on holding it.
-                if old.is_none_or(|old| old.content.id != content.id) {
+                if !is_same || left != Left::Nothing {
                     let reader = unit.reader().clone();
                     content::share(&reader, &mut unit, content).await?;
-                    retire(&mut unit, old, None).await?;
+                    retire(&mut unit, old, left, None).await?;
+                }
+                content
+            }
+            Bytes::Made { content, took_over } => {
+                if let Some(staged) = &staged {
+                    unit.give_up_stage(&place, staged);
+                }
+                match old.filter(|old| Some(old.content.id) == took_over) {
+                    None => retire(&mut unit, old, left, None).await?,
+                    Some(_) if left == Left::Nothing => {}
+                    // What is kept of the base holds the content too.
+                    Some(old) => {
+                        let reader = unit.reader().clone();
+                        content::share(&reader, &mut unit, &old.content).await?;
+                    }
                 }
                 content
             }
@@ -255,7 +323,7 @@ impl Admitted<Existing> {
                 if let Some(staged) = &staged {
                     unit.give_up_stage(&place, staged);
                 }
-                retire(&mut unit, old, None).await?;
+                retire(&mut unit, old, left, None).await?;
                 &empty
             }
         };
@@ -264,10 +332,17 @@ impl Admitted<Existing> {
             BlobType::Append => append::growing(&mut unit, content),
             _ => content.clone(),
         };
-        let mut record = record_over(old, lease, kind, content, properties, unit.now());
+        let mut record = record_over(old, lease, kind, content, properties, &encryption, unit.now());
         record.sequence_number = first_sequence_number;
         change(&mut record);
-        let stamped = record.stamped();
+        // Behind what this commit leaves beside it.
+        let beside = match left {
+            Left::Version(left) => Some(left),
+            Left::Nothing | Left::DeletedSnapshot => buried,
+        };
+        let from = record.etag.0.max(beside.map_or(0, |beside| beside.0 + 1));
+        record.set_version(unit.next_version(&place, from).await?);
+        let stamped = record.stamped_with_version();
         place.write(&mut unit, &record);
         Ok((stamped, unit))
     }
@@ -277,7 +352,7 @@ impl Admitted<Existing> {
         let change = self.admitted.act(action, fresh)?;
         let Present { mut unit, place, policy, record } = self.present()?;
         let target = record.target();
-        let stamped = Stamped { etag: target.etag, last_modified: target.last_modified };
+        let stamped = Stamped::new(target.etag, target.last_modified);
         match record {
             Existing::Blob(record) => {
                 let mut blob = Present { unit, place, policy, record: *record };
@@ -311,20 +386,6 @@ impl Present<BlobRecord> {
     }
 }
 
-/// The one place where a blob loses its content: it is dropped, or handed on to the list that takes its blocks over.
-pub(super) async fn retire(
-    unit: &mut Unit,
-    old: Option<&BlobRecord>,
-    by: Option<key::ContentId>,
-) -> Answer<()> {
-    let Some(old) = old else { return Ok(()) };
-    let reader = unit.reader().clone();
-    match by {
-        Some(list) => content::become_parent(&reader, unit, &old.content, list).await,
-        None => content::drop_holder(&reader, unit, &old.content).await,
-    }
-}
-
 /// The record of a new content over the old one. Its ETag is later than every one before.
 fn record_over(
     old: Option<&BlobRecord>,
@@ -332,6 +393,7 @@ fn record_over(
     kind: BlobType,
     content: Content,
     properties: &BlobProperties,
+    encryption: &Encryption,
     now: Timestamp,
 ) -> BlobRecord {
     let etag = ETag(old.map_or(now.0, |old| now.0.max(old.etag.0 + 1)));
@@ -350,8 +412,8 @@ fn record_over(
             Some(tier) => Some(ExplicitTier { tier, changed }),
             None => old.and_then(|old| old.tier),
         },
-        customer_key: properties.customer_key.clone(),
-        encryption_scope: None,
+        customer_key: encryption.customer_key(),
+        encryption_scope: encryption.scope().map(str::to_owned),
         snapshots: old.map_or(0, |old| old.snapshots),
         sequence_number: 0,
         sealed: false,

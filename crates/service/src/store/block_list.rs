@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use lazuli_engine::{Key, Reader, Scan, Version};
-use lazuli_model::blob::CustomerKey;
+use lazuli_model::encryption::Encryption;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::operation::Mode;
 
@@ -14,7 +14,7 @@ use super::content;
 use super::found::Admitted;
 use super::unit::{Changes as _, Unit, View};
 use crate::Services;
-use crate::blob::{BlobAddress, BlockSource};
+use crate::blob::{BlobAddress, BlobState, BlockSource};
 use crate::fault::Answer;
 use crate::store::key::{self, ContentId};
 use crate::store::manifest::{self, Manifest, ManifestBuilder};
@@ -74,7 +74,7 @@ impl Mentioned {
 impl BlockListPlan {
     pub async fn make(view: &View, at: &BlobAddress, listed: &[(BlockSource, Vec<u8>)]) -> Answer<Self> {
         let reader = view.reader();
-        let place = view.place_of(at, None).await?;
+        let place = view.place_of(at, BlobState::Base).await?;
         let base = reader.get(key::blob(place.generation, &place.name)).await?;
         let staged = reader.get(place.staged_key()).await?;
         let seen = (base.as_ref().map(|entry| entry.version), staged.as_ref().map(|entry| entry.version));
@@ -120,6 +120,11 @@ impl BlockListPlan {
     /// A commit points to it.
     pub fn settle(&mut self) {
         self.manifest.settle();
+    }
+
+    /// Whether it lists blocks of the content that it replaces.
+    pub fn reuses(&self) -> bool {
+        self.reuses
     }
 
     pub(super) fn content(&self) -> &Content {
@@ -222,8 +227,8 @@ impl<M: Mode> Admitted<Existing, M> {
         list.still_holds(&self.unit, &self.place).await
     }
 
-    /// The key that the uncommitted blocks of the name were staged with; None where there are none.
-    pub async fn staged_with(&self) -> Answer<Option<Option<CustomerKey>>> {
-        Ok(self.unit.find_staged(&self.place).await?.map(|staged| staged.customer_key))
+    /// What the uncommitted blocks of the name are encrypted with; None where there are none.
+    pub async fn staged_with(&self) -> Answer<Option<Encryption>> {
+        Ok(self.unit.find_staged(&self.place).await?.map(|staged| staged.encryption()))
     }
 }

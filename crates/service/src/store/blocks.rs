@@ -10,7 +10,7 @@ use super::record::block::BlockRecord;
 use super::record::content::{Content, Shape};
 use super::stage::Stage;
 use super::unit::View;
-use crate::blob::BlobAddress;
+use crate::blob::{BlobAddress, BlobState};
 use crate::fault::Answer;
 
 /// The blocks that a block list named.
@@ -34,7 +34,7 @@ impl CommittedBlocks {
 impl View {
     /// The stage of the name, if it has uncommitted blocks.
     pub async fn stage_of(&self, at: &BlobAddress) -> Answer<Option<Stage>> {
-        let place = self.place_of(at, None).await?;
+        let place = self.place_of(at, BlobState::Base).await?;
         Ok(self.find_staged(&place).await?.map(|staged| Stage(staged.stage)))
     }
 

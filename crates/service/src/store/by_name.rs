@@ -7,6 +7,16 @@ use crate::fault::Answer;
 use crate::shared::marker::Position;
 use crate::store::record::Record;
 
+/// The greatest byte string below a name among those that names are compared with: 0xFF occurs in no UTF-8, so
+/// nothing lies between this and the name.
+pub fn before(name: &str) -> Vec<u8> {
+    let mut bytes = name.as_bytes().to_vec();
+    if let Some(last) = bytes.pop() {
+        bytes.extend([last.wrapping_sub(1), 0xFF]);
+    }
+    bytes
+}
+
 /// What of them is asked for.
 pub struct ByName<'a> {
     /// In front of each name in a key.
@@ -23,7 +33,11 @@ impl ByName<'_> {
     pub async fn page<R: Record>(self, reader: &Reader) -> Answer<(Vec<(String, R)>, Option<Position>)> {
         let full = |name: &str| Key::from([&self.space[..], name.as_bytes()].concat());
         let after = match self.marker {
-            Some(Position::Name { name, .. }) => Some(full(name)),
+            Some(Position::Name { name, ticks: u64::MAX }) => Some(full(name)),
+            // Of this name, what is not deleted is still to come.
+            Some(Position::Name { name, .. }) => {
+                Some(Key::from([&self.space[..], &before(name)[..]].concat()))
+            }
             _ => None,
         };
         let range = KeyRange::prefix(full(self.prefix));

@@ -1,6 +1,5 @@
 //! Containers: found, created, changed, ended.
 
-use lazuli_engine::Value;
 use lazuli_model::admission::{self, Kind, LeaseAction, LeaseChange, LeaseId, Preconditions, admit};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
@@ -11,7 +10,7 @@ use lazuli_model::version::ApiVersion;
 use super::by_name::ByName;
 use super::found::{Admitted, Found, Present, Resource};
 use super::unit::{Changes as _, Unit, View};
-use crate::blob::{CreateContainer, ListContainers, Stamped};
+use crate::blob::{CreateContainer, ListContainers, ListedContainer, Stamped};
 use crate::fault::Answer;
 use crate::shared::marker::Position;
 use crate::store::key::{self, Generation};
@@ -20,7 +19,7 @@ use crate::store::record::container::ContainerRecord;
 
 /// The name of a container in the account of the unit.
 pub struct ContainerPlace {
-    name: String,
+    pub(super) name: String,
 }
 
 impl Resource for ContainerRecord {
@@ -89,7 +88,7 @@ impl Admitted<ContainerRecord> {
         };
         let key = key::container(self.unit.account(), &self.place.name);
         self.unit.put(key, record.encode());
-        Ok(Stamped { etag: record.etag, last_modified: record.last_modified })
+        Ok(record.stamped())
     }
 
     /// Carries out a lease action.
@@ -108,23 +107,31 @@ impl Present<ContainerRecord> {
             let now = self.unit.now();
             self.record.touch(now);
         }
-        let stamped = Stamped { etag: self.record.etag, last_modified: self.record.last_modified };
+        let stamped = self.record.stamped();
         let key = key::container(self.unit.account(), &self.place.name);
         self.unit.put(key, self.record.encode());
         stamped
-    }
-
-    /// Ends the generation; the sweeper deletes what it held.
-    pub fn delete(mut self) {
-        let key = key::container(self.unit.account(), &self.place.name);
-        self.unit.delete(key);
-        self.unit.put(key::dead_generation(self.record.generation), Value::new());
     }
 }
 
 impl View {
     /// A page of the account's containers.
     pub(crate) async fn containers(
+        &self,
+        request: &ListContainers,
+    ) -> Answer<(Vec<ListedContainer>, Option<Position>)> {
+        let (alive, next) = self.containers_alive(request).await?;
+        let listed = |(name, container)| ListedContainer { name, container, deleted: None };
+        let mut items: Vec<ListedContainer> = alive.into_iter().map(listed).collect();
+        if !request.deleted {
+            return Ok((items, next));
+        }
+        let (deleted, next_deleted) = self.deleted_containers(request).await?;
+        items.extend(deleted);
+        Ok(merge(items, [next, next_deleted], request.max_results))
+    }
+
+    async fn containers_alive(
         &self,
         request: &ListContainers,
     ) -> Answer<(Vec<(String, ContainerRecord)>, Option<Position>)> {
@@ -137,4 +144,27 @@ impl View {
         };
         listing.page(self.reader()).await
     }
+}
+
+/// The first of two sources' items in order, and where to go on: behind that, a source that has more was not read.
+fn merge(
+    mut items: Vec<ListedContainer>,
+    ends: [Option<Position>; 2],
+    limit: usize,
+) -> (Vec<ListedContainer>, Option<Position>) {
+    items.sort_by(|a, b| a.order().cmp(&b.order()));
+    let ends = ends.iter().flatten().filter_map(|end| match end {
+        Position::Name { name, ticks } => Some((name.as_str(), *ticks)),
+        Position::Group(_) => None,
+    });
+    let mut end = ends.min();
+    if let Some(end) = end {
+        items.retain(|item| item.order() <= end);
+    }
+    if items.len() > limit {
+        items.truncate(limit);
+        end = items.last().map(ListedContainer::order);
+    }
+    let next = end.map(|(name, ticks)| Position::Name { name: name.to_owned(), ticks });
+    (items, next)
 }

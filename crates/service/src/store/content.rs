@@ -11,6 +11,16 @@ use crate::store::record::content::{Content, DeadContent, Holders, Piece, Shape}
 /// One holder more: a snapshot or a copy now has this content too. Of those who hold an append blob's content only the
 /// blob itself may append to it, so a copy that is an append blob does not share.
 pub async fn share<W: Changes>(reader: &Reader, plan: &mut W, content: &Content) -> Answer<()> {
+    share_with(reader, plan, content, 1).await
+}
+
+/// So many holders more.
+pub async fn share_with<W: Changes>(
+    reader: &Reader,
+    plan: &mut W,
+    content: &Content,
+    more: u32,
+) -> Answer<()> {
     if content.shape == Shape::Empty {
         return Ok(());
     }
@@ -19,7 +29,7 @@ pub async fn share<W: Changes>(reader: &Reader, plan: &mut W, content: &Content)
         Some(entry) => Holders::decode(&entry.value)?,
         None => Holders(0),
     };
-    plan.put(key, Holders(held.0 + 1).encode());
+    plan.put(key, Holders(held.0 + more).encode());
     Ok(())
 }
 
@@ -86,6 +96,18 @@ pub async fn become_parent<W: Changes>(
         absorb_later(plan, parent);
     }
     Ok(())
+}
+
+/// The younger manifest takes blocks over from the older one, which the record that pointed to it goes on holding.
+pub async fn become_shared_parent<W: Changes>(
+    reader: &Reader,
+    plan: &mut W,
+    parent: &Content,
+    child: ContentId,
+) -> Answer<()> {
+    plan.put(key::parent(child), parent.encode());
+    plan.put(key::child(parent.id, child), lazuli_engine::Value::new());
+    share(reader, plan, parent).await
 }
 
 /// Nothing holds this content any more.

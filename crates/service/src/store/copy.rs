@@ -4,7 +4,6 @@ use lazuli_model::admission::{Subject as _, admit_source};
 use lazuli_model::blob::{BlobType, CopyState, CopyStatus};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Judged, Mode, Source};
-use lazuli_model::tags::Tags;
 use uuid::Uuid;
 
 use super::blob::{BlobPlace, Bytes};
@@ -32,14 +31,50 @@ pub struct CopyMark {
     pub copy: Option<CopyOf>,
     /// The blob counts as created by the copy, also where there was one.
     pub creates: bool,
+    /// Of a page blob: that of its source.
+    pub sequence_number: u64,
+    /// Of an append blob: it is sealed.
+    pub seals: bool,
+    /// Of an append blob whose bytes are copied: how many blocks they came in.
+    pub blocks: Option<u32>,
+}
+
+/// A source, and where it stands.
+pub struct SourceBlob {
+    pub(super) place: BlobPlace,
+    pub(super) record: BlobRecord,
+}
+
+impl std::ops::Deref for SourceBlob {
+    type Target = BlobRecord;
+
+    fn deref(&self) -> &BlobRecord {
+        &self.record
+    }
 }
 
 impl CopyMark {
+    /// What the type of the blob takes along.
+    pub(super) fn describe(&self, record: &mut BlobRecord) {
+        match record.kind {
+            BlobType::Page => record.sequence_number = self.sequence_number,
+            BlobType::Append => {
+                record.sealed = self.seals;
+                if let (Shape::Manifest { blocks, .. }, Some(came)) = (&mut record.content.shape, self.blocks)
+                {
+                    *blocks = came.max(1);
+                }
+            }
+            BlobType::Block => {}
+        }
+    }
+
     /// Of a copy that is done with the commit.
     fn leave(&self, record: &mut BlobRecord) {
         if self.creates {
             record.created = record.last_modified;
         }
+        self.describe(record);
         if let Some(CopyOf { id, source }) = &self.copy {
             let (length, at) = (record.length(), record.last_modified);
             record.extras_mut().copy = Some(CopyState {
@@ -59,7 +94,7 @@ impl CopyMark {
 impl<M: Mode> Unit<M> {
     /// The source of an operation of this policy, if it is the one that the request means. In a unit that writes it is a
     /// check of the commit.
-    pub async fn copy_source<P: Judged>(&self, from: &OwnSource, policy: P) -> Answer<BlobRecord> {
+    pub async fn copy_source<P: Judged>(&self, from: &OwnSource, policy: P) -> Answer<SourceBlob> {
         let policy = policy.policy();
         // The service looks at a source of the same account itself; any other it reads as a client would.
         let is_looked_at = policy.source == Source::Looked && *from.account == *self.account();
@@ -71,47 +106,64 @@ impl<M: Mode> Unit<M> {
         };
         let container = self.find_container_in(&from.account, &from.at.container).await?;
         let generation = container.ok_or_else(|| absent(ErrorCode::ContainerNotFound))?.generation;
-        let (name, snapshot) = (from.at.blob.clone(), from.snapshot);
-        let place = BlobPlace { generation, name, snapshot, indexed: Tags::default() };
-        let blob = self.find_blob(&place).await?.ok_or_else(|| absent(ErrorCode::BlobNotFound))?;
-        admit_source(policy, &from.preconditions, &blob.target(), self.now())?;
-        Ok(blob)
+        let mut place = BlobPlace { state: from.state, ..BlobPlace::base(generation, from.at.blob.clone()) };
+        let record = self.resolve(&mut place).await?.ok_or_else(|| absent(ErrorCode::BlobNotFound))?;
+        admit_source(policy, &from.preconditions, &record.target(), self.now())?;
+        Ok(SourceBlob { place, record })
     }
 }
 
 impl Admitted<Existing> {
-    /// Gives the name the content of another blob, which both hold from now on. `keeps_blocks`: its block list too.
+    /// Gives the name what another blob has, which is of the same type. `keeps_blocks`: the block list of a block blob too.
     pub async fn share(
         self,
-        source: &BlobRecord,
+        source: &SourceBlob,
         keeps_blocks: bool,
         properties: &BlobProperties,
         mark: &CopyMark,
     ) -> Answer<Stamped> {
-        let mut content = source.content.clone();
-        if let Shape::Manifest { named, .. } = &mut content.shape {
-            *named &= keeps_blocks;
-        }
+        self.unit.check_sealed(&self.place, &source.encryption())?;
         let leave = |record: &mut BlobRecord| mark.leave(record);
-        Ok(self.replace_with(BlobType::Block, properties, Bytes::Shared(&content), leave).await?.0)
+        let old = match self.record() {
+            Some(Existing::Blob(old)) => Some(&**old),
+            _ => None,
+        };
+        let is_itself = self.place.key() == source.place.key();
+        let (made, took_over) = match source.kind {
+            BlobType::Page if !is_itself => (self.unit.clone().layer_on(source).await?, None),
+            BlobType::Append if !is_itself => self.unit.clone().list_on(source, old).await?,
+            _ => {
+                let mut content = source.content.clone();
+                if let Shape::Manifest { named, .. } = &mut content.shape {
+                    *named &= keeps_blocks;
+                }
+                return self.replace_by(source.kind, properties, Bytes::Shared(&content), leave).await;
+            }
+        };
+        self.replace_by(source.kind, properties, Bytes::Made { content: &made, took_over }, leave).await
     }
 
-    /// Gives the name bytes that were copied.
+    /// Gives the name bytes that were copied, as a blob of this type.
     pub async fn fill(
-        self,
+        mut self,
+        kind: BlobType,
         new: &NewContent,
         properties: &BlobProperties,
         mark: &CopyMark,
     ) -> Answer<Stamped> {
         let leave = |record: &mut BlobRecord| mark.leave(record);
-        Ok(self.replace_with(BlobType::Block, properties, Bytes::Uploaded(new), leave).await?.0)
+        let made = new.publish_as(kind, &mut self.unit).await?;
+        let bytes = Bytes::Made { content: &made, took_over: None };
+        self.replace_by(kind, properties, bytes, leave).await
     }
-}
 
-impl BlobRecord {
-    /// Whether other records may hold this content too. That of a block blob is never changed, only replaced; those of
-    /// page and append blobs grow in place. Bytes that are encrypted with a key of the customer's stay with that blob.
-    pub fn has_content_to_share(&self) -> bool {
-        self.kind == BlobType::Block && self.customer_key.is_none()
+    async fn replace_by(
+        self,
+        kind: BlobType,
+        properties: &BlobProperties,
+        bytes: Bytes<'_>,
+        leave: impl FnOnce(&mut BlobRecord),
+    ) -> Answer<Stamped> {
+        Ok(self.replace_with(kind, properties, bytes, leave).await?.0)
     }
 }

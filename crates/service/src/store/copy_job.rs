@@ -6,12 +6,12 @@
 use lazuli_engine::Scan;
 use lazuli_model::blob::{BlobType, CopyState, CopyStatus};
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::tags::Tags;
 use lazuli_model::time::Timestamp;
 use uuid::Uuid;
 
 use super::blob::{BlobPlace, Bytes};
-use super::copy::CopyOf;
+use super::content;
+use super::copy::{CopyMark, CopyOf};
 use super::found::{Admitted, Present};
 use super::new_content::NewContent;
 use super::unit::{Changes as _, Unit, View};
@@ -43,10 +43,11 @@ impl Pending {
 }
 
 impl Admitted<Existing> {
-    /// Makes the name an empty blob that a copy is writing.
+    /// Makes the name an empty blob of this type that a copy is writing.
     pub async fn begin_copy(
         self,
         at: &BlobAddress,
+        kind: BlobType,
         copy: &CopyOf,
         total: u64,
         properties: &BlobProperties,
@@ -70,7 +71,11 @@ impl Admitted<Existing> {
             destination_snapshot: None,
         };
         let begin = |record: &mut BlobRecord| record.extras_mut().copy = Some(state);
-        let (stamped, mut unit) = self.replace_with(BlobType::Block, properties, Bytes::None, begin).await?;
+        let bytes = match kind {
+            BlobType::Page => Bytes::Pages { length: 0, sequence_number: 0 },
+            BlobType::Block | BlobType::Append => Bytes::None,
+        };
+        let (stamped, mut unit) = self.replace_with(kind, properties, bytes, begin).await?;
         unit.put(key::copy_job(job.id), job.encode());
         Ok((stamped, Pending(job)))
     }
@@ -93,13 +98,21 @@ impl Unit {
     }
 
     /// The bytes are there. False when they are no longer wanted.
-    pub async fn complete_copy(&mut self, Pending(job): &Pending, new: &NewContent) -> Answer<bool> {
+    pub async fn complete_copy(
+        &mut self,
+        Pending(job): &Pending,
+        new: &NewContent,
+        mark: &CopyMark,
+    ) -> Answer<bool> {
         let Some((place, mut record)) = self.blob_of(job).await? else {
             self.delete(key::copy_job(job.id));
             return Ok(false);
         };
-        new.publish(self).await?;
-        record.content = new.content.clone();
+        record.encryption().admits(new.encryption())?;
+        let empty = std::mem::replace(&mut record.content, new.publish_as(record.kind, self).await?);
+        let reader = self.reader().clone();
+        content::drop_holder(&reader, self, &empty).await?;
+        mark.describe(&mut record);
         self.end(job, place, record, |copy| {
             (copy.status, copy.copied) = (CopyStatus::Success, copy.total);
         });
@@ -148,7 +161,7 @@ impl Unit {
             return Ok(None);
         }
         let (generation, name) = (job.generation, job.blob.clone());
-        let mut place = BlobPlace { generation, name, snapshot: None, indexed: Tags::default() };
+        let mut place = BlobPlace::base(generation, name);
         let record = self.find_blob(&place).await?;
         if let Some(record) = &record {
             place.indexed.clone_from(&record.tags);

@@ -1,12 +1,16 @@
 //! Bytes on their way out. What a download reads is what stood when its record was read, whatever happens to
 //! the blob meanwhile: contents are immutable, and no byte of this one is given back before the download ends.
 
+mod sealed;
+
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use bytes::Bytes;
 use lazuli_engine::{Corrupt, EngineError, Key, Reader, crc64, crc64_combine};
+use lazuli_model::blob::CustomerKey;
 
+use super::seal::SealingKey;
 use super::sparse::{self, Data, Overlay};
 use super::unit::View;
 use crate::Services;
@@ -43,6 +47,8 @@ pub struct Download {
     length: u64,
     /// Keeps the sweeper from the content.
     active: Option<ActiveReader>,
+    /// The key that the customer gave.
+    key: Option<SealingKey>,
 }
 
 /// Where to go on in a manifest, and in those of its blocks that are manifests themselves.
@@ -76,13 +82,14 @@ struct SparseCursor {
 }
 
 impl Download {
-    /// `view` is the snapshot that the record came from.
+    /// `view` is the snapshot that the record came from, `key` what the customer gave to read the blob with.
     pub async fn open(
         services: &Services,
         mut active: ActiveReader,
         view: &View,
         content: &Content,
         range: Range<u64>,
+        key: Option<&CustomerKey>,
     ) -> Answer<Self> {
         let mut download = Self {
             services: services.clone(),
@@ -90,6 +97,7 @@ impl Download {
             ready: None,
             length: range.end.saturating_sub(range.start),
             active: None,
+            key: key.map(SealingKey::of_customer),
         };
         if download.length == 0 {
             return Ok(download);
@@ -97,8 +105,9 @@ impl Download {
         match &content.shape {
             Shape::Empty => {}
             Shape::Pieces(pieces) => {
-                if let [Piece::Inline { id, .. }] = pieces[..] {
+                if let [Piece::Inline { id, len, seal }] = pieces[..] {
                     let bytes = inline(view.reader(), id).await?;
+                    let bytes = download.opened(bytes, len, seal).await?;
                     download.ready = Some(part(&bytes, &range)?);
                     return Ok(download);
                 }
@@ -183,7 +192,7 @@ impl Download {
                     (crc64(&bytes), bytes.len() as u64)
                 }
                 Next::Piece(piece, wanted) => match piece.chunk() {
-                    Some(chunk) if wanted.len() as u64 == piece.size() => {
+                    Some(chunk) if wanted.len() as u64 == piece.size() && piece.seal().is_none() => {
                         (self.services.engine().extents().crc64(chunk).await?, piece.size())
                     }
                     _ => {
@@ -215,8 +224,10 @@ impl Download {
 
     async fn read(&mut self, piece: Piece, mut wanted: Range<u32>) -> Answer<Bytes> {
         match piece {
-            Piece::Inline { id, .. } => self.read_inline(id, wanted).await,
-            Piece::Chunk { .. } => {
+            Piece::Inline { seal: Some(_), .. } => self.read_sealed(piece, wanted).await,
+            Piece::Inline { id, seal: None, .. } => self.read_inline(id, wanted).await,
+            Piece::Chunk { seal: Some(_), .. } => self.read_sealed(piece, wanted).await,
+            Piece::Chunk { seal: None, .. } => {
                 let Some(chunk) = piece.chunk() else { return Err(lost()) };
                 // Units end where sub-checksums do, so that no byte is verified twice.
                 let unit_of = |unit: u32| wanted.end.min((wanted.start / unit + 1) * unit);
@@ -239,7 +250,7 @@ impl Download {
     async fn read_inline(&mut self, id: ContentId, wanted: Range<u32>) -> Answer<Bytes> {
         let mut room = SMALL_UNIT.saturating_sub(wanted.end - wanted.start);
         let (mut keys, mut ranges) = (vec![key::inline(id)], vec![wanted]);
-        while let Some(Next::Piece(Piece::Inline { id, .. }, wanted)) = self.next.front()
+        while let Some(Next::Piece(Piece::Inline { id, seal: None, .. }, wanted)) = self.next.front()
             && keys.len() < INLINE_IN_BATCH
             && wanted.end - wanted.start <= room
         {
@@ -286,9 +297,9 @@ impl Download {
             self.next.push_back(match span.data {
                 Data::Zero => Next::Hole(span.length()),
                 Data::Inline(bytes) => Next::Bytes(bytes),
-                Data::Chunk { id, len, from } => {
+                Data::Chunk { id, len, from, seal } => {
                     let end = u64::from(from) + span.length();
-                    Next::Piece(Piece::Chunk { id, len }, from..u32::try_from(end).map_err(|_| lost())?)
+                    Next::Piece(Piece::Chunk { id, len, seal }, from..u32::try_from(end).map_err(|_| lost())?)
                 }
                 Data::Unread => return Err(lost()),
             });

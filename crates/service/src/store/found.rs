@@ -115,6 +115,10 @@ impl<R: Resource, M: Mode> Found<R, M> {
         Self { unit, place, record }
     }
 
+    pub(super) fn place(&self) -> &R::Place {
+        &self.place
+    }
+
     pub fn record(&self) -> Option<&R> {
         self.record.as_ref()
     }

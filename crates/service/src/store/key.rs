@@ -6,6 +6,11 @@
 //! b generation name                blob, committed base          -> BlobRecord
 //! s generation name 0 ticks        snapshot                      -> BlobRecord
 //! S generation name                snapshots up to a moment are deleted, their keys to be swept -> DeadSnapshots
+//! K generation name                snapshots that were soft deleted together -> KeptSnapshots
+//! V generation name 0 ticks        version that is not the current one -> BlobRecord
+//! D generation name                soft-deleted base             -> BlobRecord
+//! C account 0 name 0 ticks         soft-deleted container        -> DeletedContainer
+//! d until key                      what is soft deleted, by the moment at which it is gone for good -> nothing
 //! i generation tag 0 value 0 name   blob by one of its tags       -> nothing
 //! h generation name                staged blob: has uncommitted blocks -> StagedRecord
 //! u stage block                    uncommitted block             -> BlockRecord
@@ -43,13 +48,14 @@
 //! o name                           setting that all servers share, of one of the kinds in record/settings.rs
 //! ```
 //! A generation is a container's identity: deleting a container is one commit on its `c` key. Listings walk
-//! `b` alone; snapshots and uncommitted blobs are merged in only when asked for. Names hold no NUL.
+//! `b` alone; snapshots, versions, deleted and uncommitted blobs are merged in only when asked for. Names hold no NUL.
 
 use std::ops::Bound;
 
 use lazuli_engine::{Key, KeyRange};
 use lazuli_model::time::Timestamp;
 
+use super::seal::KeyName;
 use super::table::utf16_order;
 
 /// The identity of one container (queue, table) between its creation and its deletion.
@@ -129,9 +135,60 @@ pub fn snapshots(generation: Generation) -> Key {
     join(&[b"s", &generation.0])
 }
 
-/// When the snapshot of a key was taken.
+/// When the snapshot or version of a key was made, or the container of a key deleted.
 pub fn snapshot_ticks(key: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(key.get(key.len().checked_sub(8)?..)?.try_into().ok()?))
+}
+
+pub(in crate::store) fn version(generation: Generation, name: &str, ticks: u64) -> Key {
+    join(&[b"V", &generation.0, name.as_bytes(), &[0], &ticks.to_be_bytes()])
+}
+
+pub fn versions_of(generation: Generation, name: &str) -> KeyRange {
+    KeyRange::prefix(join(&[b"V", &generation.0, name.as_bytes(), &[0]]))
+}
+
+/// Every version of a container that is not current; what follows is the name, NUL and the ticks.
+pub fn versions(generation: Generation) -> Key {
+    join(&[b"V", &generation.0])
+}
+
+pub(in crate::store) fn deleted_blob(generation: Generation, name: &str) -> Key {
+    join(&[b"D", &generation.0, name.as_bytes()])
+}
+
+/// Every soft-deleted base of a container; what follows in a key is the name.
+pub fn deleted_blobs(generation: Generation) -> Key {
+    join(&[b"D", &generation.0])
+}
+
+/// What is soft deleted under `target` is gone for good at this moment.
+pub fn due(until: Timestamp, target: &[u8]) -> Key {
+    join(&[b"d", &until.0.to_be_bytes(), target])
+}
+
+/// What is due up to this moment.
+pub fn all_due(now: Timestamp) -> KeyRange {
+    KeyRange::new(&b"d"[..], join(&[b"d", &now.0.saturating_add(1).to_be_bytes()]))
+}
+
+/// The key that a key of [`all_due`] is about.
+pub fn due_target(key: &[u8]) -> Option<&[u8]> {
+    key.get(9..)
+}
+
+pub(in crate::store) fn deleted_container(account: &str, name: &str, ticks: u64) -> Key {
+    join(&[b"C", account.as_bytes(), &[0], name.as_bytes(), &[0], &ticks.to_be_bytes()])
+}
+
+/// Of one name: what follows is the moment of the deletion.
+pub fn deleted_containers_of(account: &str, name: &str) -> KeyRange {
+    KeyRange::prefix(join(&[b"C", account.as_bytes(), &[0], name.as_bytes(), &[0]]))
+}
+
+/// Of an account: what follows is the name, NUL and the moment of the deletion.
+pub fn deleted_containers(account: &str) -> Key {
+    join(&[b"C", account.as_bytes(), &[0]])
 }
 
 /// What follows in a key is the blob's name.
@@ -139,6 +196,15 @@ pub const NAME_AT: usize = 13;
 
 pub fn dead_snapshots(generation: Generation, name: &str) -> Key {
     join(&[b"S", &generation.0, name.as_bytes()])
+}
+
+pub fn kept_snapshots(generation: Generation, name: &str) -> Key {
+    join(&[b"K", &generation.0, name.as_bytes()])
+}
+
+/// Of one container.
+pub fn kept_snapshots_in(generation: Generation) -> Key {
+    join(&[b"K", &generation.0])
 }
 
 /// Of one container.
@@ -310,6 +376,11 @@ pub fn job(name: &str) -> Key {
 
 pub fn delegation_secret() -> Key {
     Key::from_static(b"odelegation-secret")
+}
+
+/// The secret of an encryption scope.
+pub fn scope_secret(name: KeyName) -> Key {
+    join(&[b"oscope-secret", &name.0.to_be_bytes()])
 }
 
 pub fn clock_offset() -> Key {

@@ -4,13 +4,13 @@ use lazuli_engine::{Key, KeyRange, Reader, Scan, SkipItem, SkipScan};
 use lazuli_model::error::ErrorCode;
 use lazuli_model::time::Timestamp;
 
+use super::by_name::before;
 use super::key::{self, Generation};
 use super::record::Record;
 use super::record::blob::BlobRecord;
 use super::record::block::StagedRecord;
-use super::record::dead_snapshots::DeadSnapshots;
 use super::unit::View;
-use crate::blob::{BlobList, BlobListItem, ListBlobs};
+use crate::blob::{BlobList, BlobListItem, BlobState, ListBlobs};
 use crate::fault::Answer;
 use crate::shared::marker::Position;
 
@@ -18,9 +18,21 @@ impl View {
     pub(crate) async fn list_blobs(&self, request: &ListBlobs) -> Answer<BlobList> {
         let reader = self.reader();
         let generation = self.container_of(&request.container).await?.generation;
+        let now = self.now();
         let mut sources = vec![request.source(reader, key::blobs(generation), Kind::Base).await?];
         if request.snapshots && request.delimiter.is_empty() {
-            sources.push(request.snapshots(reader, generation).await?);
+            sources.push(request.moments(reader, generation, Kind::Snapshot, now).await?);
+        }
+        if request.versions {
+            sources.push(request.moments(reader, generation, Kind::Version, now).await?);
+        }
+        if request.deleted {
+            let mut deleted = request.source(reader, key::deleted_blobs(generation), Kind::Deleted).await?;
+            deleted.drop_gone(now)?;
+            sources.push(deleted);
+        }
+        if request.deleted_with_versions {
+            sources.push(request.versions_only(reader, generation, now).await?);
         }
         if request.uncommitted {
             sources.push(request.source(reader, key::all_staged(generation), Kind::Staged).await?);
@@ -54,6 +66,9 @@ impl ListBlobs {
         {
             let mut spaces = vec![key::blobs(generation)];
             spaces.extend(self.uncommitted.then(|| key::all_staged(generation)));
+            spaces.extend(self.deleted.then(|| key::deleted_blobs(generation)));
+            let with_versions = self.versions || self.deleted_with_versions;
+            spaces.extend(with_versions.then(|| key::versions(generation)));
             let mut is_listed = false;
             for space in spaces {
                 let at = |name: &str| Key::from([&space[..], name.as_bytes()].concat());
@@ -82,7 +97,7 @@ impl ListBlobs {
         };
         let after = after.max(self.start_from.as_deref().map(behind));
         let name_at = space.len();
-        let mut source = Source { kind, candidates: Vec::new(), horizon: None };
+        let mut source = Source::new(kind);
         let more;
         if self.delimiter.is_empty() {
             let range = KeyRange::prefix(full(&self.prefix));
@@ -108,7 +123,7 @@ impl ListBlobs {
                     SkipItem::Entry(key, entry) => {
                         Candidate::new(name(&key, name_at)?, kind, u64::MAX, Some(entry.value))
                     }
-                    SkipItem::Group(key) => Candidate::new(name(&key, name_at)?, Kind::Group, u64::MAX, None),
+                    SkipItem::Group(key) => Candidate::group(name(&key, name_at)?),
                 });
             }
         }
@@ -117,143 +132,107 @@ impl ListBlobs {
         }
         Ok(source)
     }
-
-    async fn snapshots(&self, reader: &Reader, generation: Generation) -> Answer<Source> {
-        let space = key::snapshots(generation);
-        let full = |name: &str| Key::from([&space[..], name.as_bytes()].concat());
-        let after = match &self.marker {
-            Some(Position::Name { name, ticks }) => Some(key::snapshot(generation, name, *ticks)),
-            Some(Position::Group(group)) => Some(full(group)),
-            None => None,
-        };
-        let first =
-            self.start_from.as_deref().map(|name| Key::from([&space[..], &before(name)[..]].concat()));
-        let range = KeyRange::prefix(full(&self.prefix));
-        let limit = self.max_results + 1;
-        let scan = Scan { after: after.max(first), limit, max_bytes: self.max_bytes, ..Scan::of(range) };
-        let page = reader.scan(scan).await?;
-        let mut source = Source { kind: Kind::Snapshot, candidates: Vec::new(), horizon: None };
-        let mut dead = DeadNames::of(reader, generation, &self.prefix).await?;
-        let mut last = None;
-        for (key, entry) in page.items {
-            let (Some(ticks), Some(name_end)) = (key::snapshot_ticks(&key), key.len().checked_sub(9)) else {
-                continue;
-            };
-            let name = name(&key[..name_end], space.len())?;
-            if dead.contains(reader, &name, ticks).await? {
-                last = Some((name, ticks, Kind::Snapshot));
-                continue;
-            }
-            last = None;
-            source.candidates.push(Candidate::new(name, Kind::Snapshot, ticks, Some(entry.value)));
-        }
-        if page.more {
-            source.horizon = last.or_else(|| source.candidates.last().map(Candidate::place));
-        }
-        Ok(source)
-    }
 }
 
-/// The greatest byte string below a name among those that names are compared with: 0xFF occurs in no UTF-8, so
-/// nothing lies between this and the name.
-fn before(name: &str) -> Vec<u8> {
-    let mut bytes = name.as_bytes().to_vec();
-    if let Some(last) = bytes.pop() {
-        bytes.extend([last.wrapping_sub(1), 0xFF]);
-    }
-    bytes
-}
-
-fn name(key: &[u8], at: usize) -> Answer<String> {
+pub(super) fn name(key: &[u8], at: usize) -> Answer<String> {
     let bytes = key.get(at..).unwrap_or_default();
     Ok(String::from_utf8(bytes.to_vec()).map_err(|_| ErrorCode::InternalError)?)
 }
 
-/// Names with snapshots that are deleted and not swept yet. There are hardly ever any, so it is first asked whether
-/// there is one at all.
-struct DeadNames {
-    generation: Generation,
-    any: bool,
-    /// The last name that was asked for.
-    known: Option<(String, u64)>,
-}
-
-impl DeadNames {
-    async fn of(reader: &Reader, generation: Generation, prefix: &str) -> Answer<Self> {
-        let range = KeyRange::prefix(key::dead_snapshots(generation, prefix));
-        let page = reader.scan(Scan { limit: 1, keys_only: true, ..Scan::of(range) }).await?;
-        Ok(Self { generation, any: !page.items.is_empty(), known: None })
-    }
-
-    async fn contains(&mut self, reader: &Reader, name: &str, ticks: u64) -> Answer<bool> {
-        if !self.any {
-            return Ok(false);
-        }
-        let up_to = match &self.known {
-            Some((known, up_to)) if known == name => *up_to,
-            _ => {
-                let up_to = match reader.get(key::dead_snapshots(self.generation, name)).await? {
-                    Some(entry) => DeadSnapshots::decode(&entry.value)?.up_to,
-                    None => 0,
-                };
-                self.known = Some((name.to_owned(), up_to));
-                up_to
-            }
-        };
-        Ok(ticks <= up_to)
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+pub(super) enum Kind {
     Snapshot,
+    Version,
     Base,
+    Deleted,
+    VersionsOnly,
     Staged,
     Group,
 }
 
-struct Source {
-    kind: Kind,
-    candidates: Vec<Candidate>,
+pub(super) struct Source {
+    pub kind: Kind,
+    pub candidates: Vec<Candidate>,
     /// How far it was read, when there is more behind.
-    horizon: Option<Place>,
+    pub horizon: Option<Place>,
+}
+
+impl Source {
+    pub fn new(kind: Kind) -> Self {
+        Self { kind, candidates: Vec::new(), horizon: None }
+    }
+
+    /// Of soft-deleted bases: those whose time has come are as good as swept.
+    fn drop_gone(&mut self, now: Timestamp) -> Answer<()> {
+        let mut left = Vec::with_capacity(self.candidates.len());
+        for mut candidate in self.candidates.drain(..) {
+            if let Some(value) = candidate.value.take() {
+                let blob = BlobRecord::decode(&value)?;
+                if blob.extras().deletion.is_none_or(|deletion| deletion.until <= now) {
+                    continue;
+                }
+                candidate.blob = Some(Box::new(blob));
+            }
+            left.push(candidate);
+        }
+        self.candidates = left;
+        Ok(())
+    }
 }
 
 /// Where an item stands in the order of a listing: name, moment, kind.
-type Place = (String, u64, Kind);
+pub(super) type Place = (String, u64, Kind);
 
-struct Candidate {
+pub(super) struct Candidate {
     name: String,
     kind: Kind,
     ticks: u64,
+    /// As it is stored, unless it had to be looked into.
     value: Option<lazuli_engine::Value>,
+    blob: Option<Box<BlobRecord>>,
 }
 
 impl Candidate {
     fn new(name: String, kind: Kind, ticks: u64, value: Option<lazuli_engine::Value>) -> Self {
-        Self { name, kind, ticks, value }
+        Self { name, kind, ticks, value, blob: None }
     }
 
-    /// Snapshots of a name stand before it, oldest first.
+    pub fn read(name: String, kind: Kind, ticks: u64, blob: BlobRecord) -> Self {
+        Self { name, kind, ticks, value: None, blob: Some(Box::new(blob)) }
+    }
+
+    pub fn group(name: String) -> Self {
+        Self::new(name, Kind::Group, u64::MAX, None)
+    }
+
+    /// Snapshots and versions of a name stand before it, oldest first.
     fn order(&self) -> (&str, u64, Kind) {
         (&self.name, self.ticks, self.kind)
     }
 
-    fn place(&self) -> Place {
+    pub fn place(&self) -> Place {
         (self.name.clone(), self.ticks, self.kind)
     }
 
     fn into_item(self, now: Timestamp) -> Answer<BlobListItem> {
-        let Self { name, kind, ticks, value } = self;
+        let Self { name, kind, ticks, value, blob } = self;
         let value = value.unwrap_or_default();
-        Ok(match kind {
-            Kind::Group => BlobListItem::Prefix(name),
-            Kind::Staged => BlobListItem::Uncommitted { name, staged: StagedRecord::decode(&value)? },
-            Kind::Base | Kind::Snapshot => {
-                let blob = Box::new(BlobRecord::decode(&value)?.at(now));
-                let snapshot = (kind == Kind::Snapshot).then_some(Timestamp(ticks));
-                BlobListItem::Blob { name, snapshot, blob }
+        let state = match kind {
+            Kind::Group => return Ok(BlobListItem::Prefix(name)),
+            Kind::Staged => {
+                return Ok(BlobListItem::Uncommitted { name, staged: StagedRecord::decode(&value)? });
             }
+            Kind::Snapshot => BlobState::Snapshot(Timestamp(ticks)),
+            Kind::Version => BlobState::Version(Timestamp(ticks)),
+            Kind::Base | Kind::Deleted | Kind::VersionsOnly => BlobState::Base,
+        };
+        let blob = match blob {
+            Some(blob) => Box::new(blob.at(now)),
+            None => Box::new(BlobRecord::decode(&value)?.at(now)),
+        };
+        Ok(match kind {
+            Kind::VersionsOnly => BlobListItem::VersionsOnly { name, blob },
+            _ => BlobListItem::Blob { name, state, blob },
         })
     }
 }

@@ -25,6 +25,9 @@ const SEGMENTS_BYTES: usize = 2 * SEGMENT_BYTES;
 const IN_COMMIT_BYTES: usize = 256 * 1024;
 /// Of one commit that only writes segments.
 const BATCH_BYTES: usize = 512 * 1024;
+/// What a piece takes at the most, and what its seal takes beside.
+const PIECE_BYTES: usize = 26;
+const SEAL_BYTES: usize = 29;
 /// Of an upload, listed together: so that a segment ends where it should.
 const PIECES_IN_RUN: usize = 256;
 
@@ -85,10 +88,11 @@ impl ManifestBuilder {
 /// What a block takes of a segment at the most.
 fn weight(block: &ListedBlock) -> usize {
     let pieces = match &block.content.shape {
-        Shape::Pieces(pieces) => pieces.len(),
-        Shape::Empty | Shape::Manifest { .. } | Shape::Sparse => 0,
+        Shape::Pieces(pieces) => &pieces[..],
+        Shape::Empty | Shape::Manifest { .. } | Shape::Sparse => &[],
     };
-    40 + block.name.len() + pieces * 26
+    let sealed = pieces.iter().filter(|piece| piece.seal().is_some()).count();
+    40 + block.name.len() + pieces.len() * PIECE_BYTES + sealed * SEAL_BYTES
 }
 
 impl Manifest {

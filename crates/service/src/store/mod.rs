@@ -9,13 +9,17 @@ mod by_name;
 mod container;
 mod content;
 mod copy;
+mod copy_content;
 mod copy_job;
+mod deleted_snapshots;
 pub mod download;
 mod find_blobs;
 mod found;
+mod incremental_copy;
 #[doc(hidden)]
 pub mod key;
 mod list_blobs;
+mod list_moments;
 mod manifest;
 mod members;
 mod new_content;
@@ -24,11 +28,16 @@ pub mod queue;
 mod readers;
 #[doc(hidden)]
 pub mod record;
+mod restore_container;
+mod retention;
+mod seal;
+mod sealing;
 mod service_properties;
 mod services;
 mod settings;
 mod share;
 mod snapshot;
+mod soft_delete;
 mod sparse;
 mod stage;
 mod stage_counts;
@@ -36,9 +45,11 @@ pub mod table;
 mod tag_index;
 #[doc(hidden)]
 pub mod tree;
+mod undelete;
 mod unit;
 pub mod upkeep;
 pub mod upload;
+mod version;
 mod workers;
 
 pub use append::AppendedBlock;
@@ -47,7 +58,7 @@ pub use blob::{BlobPlace, Bytes};
 pub use block_list::BlockListPlan;
 pub use blocks::CommittedBlocks;
 pub use container::ContainerPlace;
-pub use copy::{CopyMark, CopyOf};
+pub use copy::{CopyMark, CopyOf, SourceBlob};
 pub use copy_job::Pending;
 pub use found::{Admitted, Found, Present, Resource};
 pub use members::Members;
@@ -57,9 +68,11 @@ pub use record::blob::{BlobExtras, BlobRecord};
 pub use record::block::StagedRecord;
 pub use record::container::ContainerRecord;
 pub use record::existing::Existing;
+pub use sealing::Sealing;
 pub use services::Services;
 pub use share::{Attended, NewOpen, PathPlace, SharePlace};
 pub use stage::Stage;
+pub use undelete::Undeleting;
 pub use unit::{Unit, View};
 
 /// The clock at the reader's snapshot.

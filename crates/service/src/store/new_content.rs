@@ -1,5 +1,6 @@
 //! Bytes that are on stable storage and that no record points to yet.
 
+use lazuli_model::encryption::Encryption;
 use lazuli_model::time::Timestamp;
 
 use super::unit::{Changes as _, Unit};
@@ -23,6 +24,11 @@ impl NewContent {
         Self::of_upload(services, uploaded, PIECES_IN_RECORD, services.now()).await
     }
 
+    /// For a page blob, whose pieces become intervals of a layer.
+    pub async fn of_pages(services: &Services, uploaded: Uploaded) -> Answer<Self> {
+        Self::of_upload(services, uploaded, usize::MAX, services.now()).await
+    }
+
     /// For a block, which many places of a list may name.
     pub async fn of_block(services: &Services, uploaded: Uploaded) -> Answer<Self> {
         Self::of_upload(services, uploaded, PIECES_IN_BLOCK, services.now()).await
@@ -44,6 +50,11 @@ impl NewContent {
             None => uploaded.content(id),
         };
         Ok(Self { content, uploaded, manifest })
+    }
+
+    /// What the bytes are encrypted with.
+    pub fn encryption(&self) -> &Encryption {
+        &self.uploaded.encryption
     }
 
     pub fn uploaded(&self) -> &Uploaded {

@@ -8,6 +8,7 @@ use lazuli_model::time::Timestamp;
 
 use super::members::{self, Members};
 use super::queue::QueueCaches;
+use super::sealing::ScopeKeys;
 use super::stage_counts::StageCounts;
 use super::{readers, upkeep, workers};
 use crate::{DOCUMENT_MEMORY, ServiceOptions, budget, outgoing, turns};
@@ -43,6 +44,7 @@ struct Inner {
     copies: turns::Turns,
     upkeep: upkeep::Counters,
     queue_caches: QueueCaches,
+    scope_keys: ScopeKeys,
 }
 
 impl Services {
@@ -66,6 +68,7 @@ impl Services {
             copies: turns::Turns::new(COPIES, COPIES_PATIENCE),
             upkeep: upkeep::Counters::default(),
             queue_caches: QueueCaches::default(),
+            scope_keys: ScopeKeys::default(),
         };
         Self { inner: Arc::new(inner), engine }
     }
@@ -111,6 +114,10 @@ impl Services {
 
     pub(crate) fn queue_caches(&self) -> &QueueCaches {
         &self.inner.queue_caches
+    }
+
+    pub(super) fn scope_keys(&self) -> &ScopeKeys {
+        &self.inner.scope_keys
     }
 
     /// What the sweeper has met.

@@ -1,6 +1,5 @@
 //! Uncommitted blocks of a name: staged, and given up.
 
-use lazuli_model::blob::CustomerKey;
 use lazuli_model::error::ErrorCode;
 
 use super::blob::BlobPlace;
@@ -41,9 +40,9 @@ impl Admitted<Existing> {
         services: &Services,
         block_id: &[u8],
         new: &NewContent,
-        customer_key: Option<&CustomerKey>,
     ) -> Answer<Option<Stage>> {
         let Self { mut unit, place, admitted, .. } = self;
+        unit.check_sealed(&place, new.encryption())?;
         let staged = match admitted.record() {
             Some(Existing::Staged(staged)) => Some(staged.clone()),
             _ => unit.find_staged(&place).await?,
@@ -52,12 +51,21 @@ impl Admitted<Existing> {
             Some(staged) if usize::from(staged.id_length) != block_id.len() => {
                 return Err(ErrorCode::InvalidBlobOrBlock.into());
             }
-            Some(staged) => staged.stage,
+            Some(staged) => {
+                staged.encryption().admits(new.encryption())?;
+                staged.stage
+            }
             None => {
                 let stage = ContentId::fresh(unit.now());
                 let id_length = u8::try_from(block_id.len()).unwrap_or(u8::MAX);
-                let (created, customer_key) = (unit.now(), customer_key.cloned());
-                let record = StagedRecord { stage, id_length, created, lease: None, customer_key };
+                let record = StagedRecord {
+                    stage,
+                    id_length,
+                    created: unit.now(),
+                    lease: None,
+                    customer_key: new.encryption().customer_key(),
+                    encryption_scope: new.encryption().scope().map(str::to_owned),
+                };
                 unit.put(place.staged_key(), record.encode());
                 stage
             }

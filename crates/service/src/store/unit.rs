@@ -87,11 +87,20 @@ impl<M: Mode> Unit<M> {
 
     /// What the account can do beyond a plain one.
     pub fn features(&self) -> &Features {
-        self.inner.features.of(self.account())
+        self.features_of(self.account())
+    }
+
+    pub(super) fn features_of(&self, account: &str) -> &Features {
+        self.inner.features.of(account)
     }
 
     pub fn principal(&self) -> &Principal {
         &self.inner.context.principal
+    }
+
+    /// The encryption scope that the request names.
+    pub fn encryption_scope(&self) -> Option<&str> {
+        self.inner.context.encryption_scope.as_deref()
     }
 
     pub fn version(&self) -> ApiVersion {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use lazuli_engine::{ChunkId, Written, crc64, crc64_combine};
+use lazuli_model::encryption::Encryption;
 use md5::{Digest, Md5};
 use tokio::time::{Instant, timeout_at};
 
@@ -13,7 +14,11 @@ use crate::budget::Share;
 use crate::fault::Answer;
 use crate::store::key::ContentId;
 use crate::store::record::content::{Content, INLINE_LIMIT, Piece, Shape};
+use crate::store::seal::{SEALED_CHUNK, Seal};
+use crate::store::sealing::Sealing;
+use crate::store::workers::WrittenPiece;
 
+/// The bytes of a chunk. Sealed bytes take more room, so that fewer of them fill one.
 const CHUNK: usize = 4 * 1024 * 1024;
 /// What an upload may hold without asking the budget: a chunk of this size is written when memory is scarce.
 const SMALL_CHUNK: usize = 64 * 1024;
@@ -35,6 +40,7 @@ pub struct Uploaded {
     pub crc64: u64,
     pub md5: Option<[u8; 16]>,
     pub pieces: Vec<Piece>,
+    pub(super) encryption: Encryption,
     inline: Option<(ContentId, Bytes)>,
     written: Vec<Written>,
 }
@@ -52,9 +58,9 @@ impl Uploaded {
     }
 
     /// The chunks with their lengths, in order. None when the bytes are inline.
-    pub(super) fn chunk_lengths(&self) -> impl Iterator<Item = (u128, u32)> + '_ {
+    pub(super) fn chunk_lengths(&self) -> impl Iterator<Item = (u128, u32, Option<Seal>)> + '_ {
         self.pieces.iter().filter_map(|piece| match *piece {
-            Piece::Chunk { id, len } => Some((id, len)),
+            Piece::Chunk { id, len, seal } => Some((id, len, seal)),
             Piece::Inline { .. } => None,
         })
     }
@@ -65,11 +71,37 @@ impl Uploaded {
 }
 
 /// Reads the whole body; more than `limit` bytes is refused, as soon as it is known.
-pub async fn upload(services: &Services, mut body: Body, limit: u64, with_md5: bool) -> Answer<Uploaded> {
+pub async fn upload(
+    services: &Services,
+    body: Body,
+    limit: u64,
+    with_md5: bool,
+    sealing: &Sealing,
+) -> Answer<Uploaded> {
+    let sink = Sink::new(services, body.length, with_md5, sealing);
+    receive(body, limit, sink).await
+}
+
+/// The same for bytes that may be cut up and written over in part. What is sealed goes to chunks, however little it is:
+/// a chunk is cut without being opened.
+pub async fn upload_pages(
+    services: &Services,
+    body: Body,
+    limit: u64,
+    with_md5: bool,
+    sealing: &Sealing,
+) -> Answer<Uploaded> {
+    let mut sink = Sink::new(services, body.length, with_md5, sealing);
+    if sealing.key.is_some() {
+        sink.inline_limit = 0;
+    }
+    receive(body, limit, sink).await
+}
+
+async fn receive(mut body: Body, limit: u64, mut sink: Sink<'_>) -> Answer<Uploaded> {
     if body.length.is_some_and(|length| length > limit) {
         return Err(too_large(limit));
     }
-    let mut sink = Sink::new(services, body.length, with_md5);
     let mut total = 0u64;
     while let Some(frame) = sink.receive(&mut body).await? {
         let frame = frame?;
@@ -84,6 +116,10 @@ pub async fn upload(services: &Services, mut body: Body, limit: u64, with_md5: b
 
 struct Sink<'a> {
     services: &'a Services,
+    sealing: &'a Sealing,
+    /// The bytes that fill a chunk.
+    chunk: usize,
+    inline_limit: usize,
     announced: Option<u64>,
     md5: Option<Md5>,
     /// The chunk in the making: large frames as they came, small ones copied together, the last of those in `tail`.
@@ -103,9 +139,12 @@ struct Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    fn new(services: &'a Services, announced: Option<u64>, with_md5: bool) -> Self {
+    fn new(services: &'a Services, announced: Option<u64>, with_md5: bool, sealing: &'a Sealing) -> Self {
         Self {
             services,
+            sealing,
+            chunk: if sealing.key.is_some() { SEALED_CHUNK } else { CHUNK },
+            inline_limit: INLINE_LIMIT,
             announced,
             md5: with_md5.then(Md5::new),
             parts: Vec::new(),
@@ -134,7 +173,7 @@ impl<'a> Sink<'a> {
 
     async fn push(&mut self, mut frame: Bytes) -> Answer<()> {
         // A body of one frame is never copied.
-        if self.announced == Some(frame.len() as u64) && frame.len() <= CHUNK {
+        if self.announced == Some(frame.len() as u64) && frame.len() <= self.chunk {
             self.parts.push(frame);
             return Ok(());
         }
@@ -154,7 +193,7 @@ impl<'a> Sink<'a> {
                 }
             }
         }
-        if self.filled == CHUNK {
+        if self.filled == self.chunk {
             self.flush().await?;
         }
         self.yield_memory().await
@@ -163,8 +202,8 @@ impl<'a> Sink<'a> {
     /// More room for the chunk in the making, if it may grow and the budget allows. Memory is taken as bytes come in: a
     /// thousand senders that send nothing hold nothing.
     fn grow(&mut self) -> bool {
-        let left = self.announced.map_or(CHUNK as u64, |length| length.saturating_sub(self.done));
-        let whole = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
+        let left = self.announced.map_or(self.chunk as u64, |length| length.saturating_sub(self.done));
+        let whole = usize::try_from(left).unwrap_or(self.chunk).min(self.chunk);
         let step = STEP.min(whole.saturating_sub(self.room));
         if step == 0 {
             return false;
@@ -201,14 +240,17 @@ impl<'a> Sink<'a> {
     async fn flush(&mut self) -> Answer<()> {
         self.end_tail();
         let parts = std::mem::take(&mut self.parts);
-        let (written, md5) =
-            self.services.workers().write(self.services.engine().extents(), parts, self.md5.take()).await?;
+        let (extents, workers) = (self.services.engine().extents(), self.services.workers());
+        let (written, md5) = match &self.sealing.key {
+            None => workers.write(extents, parts, self.md5.take()).await?,
+            Some(key) => workers.write_sealed(extents, parts, self.md5.take(), key).await?,
+        };
         self.md5 = md5;
         self.note(written);
         self.tail = BytesMut::new();
         self.share = None;
         (self.room, self.filled) = (SMALL_CHUNK, 0);
-        while self.written.get(self.settled).is_some_and(|written| written.len as usize == CHUNK) {
+        while self.pieces.get(self.settled).is_some_and(|piece| piece.size() == self.chunk as u64) {
             self.settled += 1;
         }
         if self.written.len() - self.settled >= SMALL_PIECES {
@@ -221,18 +263,20 @@ impl<'a> Sink<'a> {
     /// for, so the memory that this takes is soon free again.
     async fn settle(&mut self) -> Answer<()> {
         let _share = self.services.budget().take(CHUNK).await;
-        let old = self.written.split_off(self.settled);
-        self.pieces.truncate(self.settled);
+        // Until all are written again, the old ones are kept.
+        let _old = self.written.split_off(self.settled);
+        let pieces = self.pieces.split_off(self.settled);
         let mut parts = Vec::new();
-        let mut gathered = 0;
-        for chunk in &old {
+        let (mut gathered, whole) = (0, self.chunk as u32);
+        for piece in pieces {
+            let len = u32::try_from(piece.size()).unwrap_or(u32::MAX);
             let mut from = 0;
-            while from < chunk.len {
-                let to = chunk.len.min(from + (CHUNK as u32 - gathered));
-                parts.push((chunk.id, from..to));
+            while from < len {
+                let to = len.min(from + (whole - gathered));
+                parts.push((piece, from..to));
                 gathered += to - from;
                 from = to;
-                if gathered == CHUNK as u32 {
+                if gathered == whole {
                     self.rewrite(std::mem::take(&mut parts)).await?;
                     self.settled += 1;
                     gathered = 0;
@@ -245,19 +289,19 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    async fn rewrite(&mut self, parts: Vec<(ChunkId, std::ops::Range<u32>)>) -> Answer<()> {
-        let written =
-            self.services.workers().rewrite(self.services.engine().extents().clone(), parts).await?;
+    async fn rewrite(&mut self, parts: Vec<(Piece, std::ops::Range<u32>)>) -> Answer<()> {
+        let (extents, key) = (self.services.engine().extents().clone(), self.sealing.key.clone());
+        let written = self.services.workers().rewrite(extents, parts, key).await?;
         self.keep(written);
         Ok(())
     }
 
-    fn keep(&mut self, written: Written) {
-        self.pieces.push(Piece::Chunk { id: written.id.0, len: written.len });
+    fn keep(&mut self, WrittenPiece { written, len, seal, .. }: WrittenPiece) {
+        self.pieces.push(Piece::Chunk { id: written.id.0, len, seal });
         self.written.push(written);
     }
 
-    fn note(&mut self, written: Written) {
+    fn note(&mut self, written: WrittenPiece) {
         let length = u64::from(written.len);
         self.crc64 =
             if self.done == 0 { written.crc64 } else { crc64_combine(self.crc64, written.crc64, length) };
@@ -274,12 +318,13 @@ impl<'a> Sink<'a> {
             if let Some(md5) = &mut self.md5 {
                 self.parts.iter().for_each(|part| md5.update(part));
             }
-            if rest <= INLINE_LIMIT {
-                inline = self.inline();
+            if rest <= self.inline_limit {
+                inline = self.inline()?;
             } else {
                 let parts = std::mem::take(&mut self.parts);
-                let written = self.services.engine().extents().write_parts(parts).await?;
-                self.note(written);
+                let written =
+                    WrittenPiece::write(self.services.engine().extents(), parts, self.sealing.key.as_ref());
+                self.note(written.await?);
             }
         } else if rest > 0 {
             self.flush().await?;
@@ -289,21 +334,30 @@ impl<'a> Sink<'a> {
             crc64: self.crc64,
             md5: self.md5.map(|md5| md5.finalize().into()),
             pieces: self.pieces,
+            encryption: self.sealing.encryption.clone(),
             inline,
             written: self.written,
         })
     }
 
-    fn inline(&mut self) -> Option<(ContentId, Bytes)> {
+    fn inline(&mut self) -> Answer<Option<(ContentId, Bytes)>> {
         // The frame may be a slice of a large read buffer: keep only what is ours.
         let bytes = Bytes::from(self.parts.concat());
         self.crc64 = crc64(&bytes);
         self.done = bytes.len() as u64;
         if bytes.is_empty() {
-            return None;
+            return Ok(None);
         }
         let id = ContentId::fresh(self.services.now());
-        self.pieces.push(Piece::Inline { id, len: bytes.len() as u32 });
-        Some((id, bytes))
+        let len = bytes.len() as u32;
+        let (bytes, seal) = match &self.sealing.key {
+            None => (bytes, None),
+            Some(key) => {
+                let (sealed, seal) = key.seal(vec![bytes])?;
+                (Bytes::from(sealed.concat()), Some(seal))
+            }
+        };
+        self.pieces.push(Piece::Inline { id, len, seal });
+        Ok(Some((id, bytes)))
     }
 }

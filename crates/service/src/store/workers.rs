@@ -5,12 +5,14 @@ use std::ops::Range;
 use std::time::Duration;
 
 use bytes::Bytes;
-use lazuli_engine::{ChunkId, Extents, Written};
+use lazuli_engine::{Crc64, Extents, Written};
 use md5::{Digest, Md5};
 use tokio::runtime::Handle;
 
 use crate::Services;
 use crate::fault::Answer;
+use crate::store::record::content::Piece;
+use crate::store::seal::{self, Seal, SealingKey};
 use crate::turns::Turns;
 
 #[derive(Clone)]
@@ -33,6 +35,34 @@ const COMPUTING: Duration = Duration::from_secs(30);
 const WRITING: Duration = Duration::from_secs(120);
 /// Work over up to this many bytes is done where the request is: a change of threads costs about as much.
 const SMALL: usize = 32 * 1024;
+
+/// A chunk that was written, and what is known of the bytes in it.
+#[derive(Debug)]
+pub(crate) struct WrittenPiece {
+    pub written: Written,
+    pub len: u32,
+    pub crc64: u64,
+    pub seal: Option<Seal>,
+}
+
+impl WrittenPiece {
+    fn plain(written: Written) -> Self {
+        Self { len: written.len, crc64: written.crc64, seal: None, written }
+    }
+
+    /// Seals the bytes, if there is a key, and writes them.
+    pub async fn write(extents: &Extents, parts: Vec<Bytes>, key: Option<&SealingKey>) -> Answer<Self> {
+        let Some(key) = key else { return Ok(Self::plain(extents.write_parts(parts).await?)) };
+        let (mut len, mut crc64) = (0, Crc64::new());
+        for part in &parts {
+            len += part.len() as u32;
+            crc64.update(part);
+        }
+        let (sealed, seal) = key.seal(parts)?;
+        let written = extents.write_parts(sealed).await?;
+        Ok(Self { written, len, crc64: crc64.value(), seal: Some(seal) })
+    }
+}
 
 impl Workers {
     async fn aside<F>(&self, work: F) -> Answer<F::Output>
@@ -59,7 +89,7 @@ impl Workers {
         extents: &Extents,
         parts: Vec<Bytes>,
         md5: Option<Md5>,
-    ) -> Answer<(Written, Option<Md5>)> {
+    ) -> Answer<(WrittenPiece, Option<Md5>)> {
         let hashing = {
             let parts = parts.clone();
             async {
@@ -74,22 +104,53 @@ impl Workers {
         let (extents, runtime) = (extents.clone(), Handle::current());
         let writing = self.writing.on_thread(move || runtime.block_on(extents.write_parts(parts)));
         let (written, md5) = tokio::join!(writing, hashing);
-        Ok((written??, md5?))
+        Ok((WrittenPiece::plain(written??), md5?))
     }
 
-    /// Writes parts of other chunks as one.
-    pub async fn rewrite(&self, extents: Extents, parts: Vec<(ChunkId, Range<u32>)>) -> Answer<Written> {
+    /// The same for a chunk that is sealed before it is written.
+    pub async fn write_sealed(
+        &self,
+        extents: &Extents,
+        parts: Vec<Bytes>,
+        mut md5: Option<Md5>,
+        key: &SealingKey,
+    ) -> Answer<(WrittenPiece, Option<Md5>)> {
+        let (extents, key, runtime) = (extents.clone(), key.clone(), Handle::current());
+        let work = move || {
+            if let Some(md5) = &mut md5 {
+                parts.iter().for_each(|part| md5.update(part));
+            }
+            let written = runtime.block_on(WrittenPiece::write(&extents, parts, Some(&key)))?;
+            Ok((written, md5))
+        };
+        self.writing.on_thread(work).await?
+    }
+
+    /// Writes parts of other chunks as one. Sealed parts are opened, and sealed again.
+    pub async fn rewrite(
+        &self,
+        extents: Extents,
+        parts: Vec<(Piece, Range<u32>)>,
+        key: Option<SealingKey>,
+    ) -> Answer<WrittenPiece> {
         let runtime = Handle::current();
         let work = move || {
             runtime.block_on(async {
                 let mut bytes = Vec::with_capacity(parts.len());
-                for (chunk, range) in parts {
-                    bytes.push(extents.read(chunk, range).await?);
+                for (piece, range) in parts {
+                    let Piece::Chunk { len, seal, .. } = piece else { continue };
+                    let Some(chunk) = piece.chunk() else { continue };
+                    bytes.push(match (seal, &key) {
+                        (Some(seal), Some(key)) => {
+                            seal::read_chunk(&extents, key, chunk, len, seal, range).await?
+                        }
+                        _ => extents.read(chunk, range).await?,
+                    });
                 }
-                extents.write_parts(bytes).await
+                WrittenPiece::write(&extents, bytes, key.as_ref()).await
             })
         };
-        Ok(self.writing.on_thread(work).await??)
+        self.writing.on_thread(work).await?
     }
 }
 
@@ -171,7 +232,7 @@ mod tests {
             let write = workers.write(engine.extents(), parts, Some(Md5::new()));
             tokio::time::timeout(left, write).await.expect_err("the thread is busy");
             assert_eq!((workers.writing.free(), workers.computing.free()), (writing - 1, computing - 1));
-            let rewrite = workers.rewrite(engine.extents().clone(), Vec::new());
+            let rewrite = workers.rewrite(engine.extents().clone(), Vec::new(), None);
             tokio::time::timeout(left, rewrite).await.expect_err("the thread is busy");
             assert_eq!(workers.writing.free(), writing - 2);
             drop(open);
@@ -200,7 +261,9 @@ mod tests {
             held.push(workers.writing.take().await.expect("a turn"));
         }
         is_busy(workers.write(engine.extents(), parts(), None).await.map(drop).expect_err("busy"));
-        is_busy(workers.rewrite(engine.extents().clone(), Vec::new()).await.map(drop).expect_err("busy"));
+        is_busy(
+            workers.rewrite(engine.extents().clone(), Vec::new(), None).await.map(drop).expect_err("busy"),
+        );
         held.clear();
         workers.write(engine.extents(), parts(), Some(Md5::new())).await.map(drop).expect("written");
     }

@@ -210,10 +210,15 @@ async fn a_blob_that_begins_with_bytes_grows() {
     let bench = Bench::with(ServiceOptions { upload_memory: 0, ..Default::default() }).await;
     for length in [0, 10, 100 * 1024, 2 * MIB] {
         let first = block(1, length);
-        let uploaded =
-            upload(&bench.services, Body::from(bytes::Bytes::from(first.clone())), u64::MAX, false)
-                .await
-                .unwrap();
+        let uploaded = upload(
+            &bench.services,
+            Body::from(bytes::Bytes::from(first.clone())),
+            u64::MAX,
+            false,
+            &Default::default(),
+        )
+        .await
+        .unwrap();
         let mut new = NewContent::of_blob(&bench.services, uploaded).await.unwrap();
         let (place, content) = (&at("b"), &new);
         let made = bench.services.commit(&bench.context, |unit| async move {

@@ -22,7 +22,13 @@ fn slow(length: usize) -> (tokio::sync::mpsc::UnboundedSender<Result<Bytes, Body
     let frames = futures_util::stream::poll_fn(move |context| receiver.poll_recv(context));
     let body = Body::new(frames, Some(length as u64));
     let headers = ContentHeaders { content_type: Some("text/plain".into()), ..ContentHeaders::default() };
-    let source = ForeignSource { headers, metadata: Metadata::default(), body, length: length as u64 };
+    let source = ForeignSource {
+        headers,
+        metadata: Metadata::default(),
+        body,
+        length: length as u64,
+        of: SourceType::BLOCK,
+    };
     (sender, CopySource::Foreign(source))
 }
 

@@ -7,7 +7,9 @@ pub const SERVERS: usize = 1;
 
 mod append;
 mod contents;
+mod copied_contents;
 mod copies;
+mod encryption;
 mod pages;
 mod plan_sizes;
 mod queue;
@@ -19,3 +21,4 @@ mod testing;
 mod tiers;
 mod tree;
 mod uploads;
+mod versions;

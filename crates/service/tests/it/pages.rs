@@ -14,7 +14,7 @@ use crate::support::{Bench, at, drain};
 const PAGE: u64 = 512;
 
 impl Bench {
-    async fn create_pages(&self, name: &str, pages: u64) {
+    pub async fn create_pages(&self, name: &str, pages: u64) {
         let input = PutPageBlob {
             at: at(name),
             preconditions: Preconditions::default(),
@@ -25,7 +25,7 @@ impl Bench {
         input.execute(&self.services, &self.context).await.unwrap();
     }
 
-    async fn put_pages(&self, name: &str, from: u64, pages: u64, fill: u8) -> Answer<PageStored> {
+    pub async fn put_pages(&self, name: &str, from: u64, pages: u64, fill: u8) -> Answer<PageStored> {
         let input = PutPage {
             at: at(name),
             preconditions: Preconditions::default(),
@@ -37,7 +37,7 @@ impl Bench {
         input.execute(&self.services, &self.context).await
     }
 
-    async fn clear_pages(&self, name: &str, from: u64, pages: u64) -> Answer<()> {
+    pub async fn clear_pages(&self, name: &str, from: u64, pages: u64) -> Answer<()> {
         let range = from * PAGE..(from + pages) * PAGE;
         let input =
             ClearPages { at: at(name), preconditions: Preconditions::default(), range, customer_key: None };
@@ -56,7 +56,7 @@ impl Bench {
     }
 
     /// First page, end and whether cleared, of each range.
-    async fn ranges(
+    pub async fn ranges(
         &self,
         name: &str,
         snapshot: Option<Timestamp>,

@@ -76,8 +76,9 @@ impl Ids {
         self.0 += 1 << 20;
         let first = u128::MAX - self.0;
         // Inline pieces: deleting one costs the plan a write, as releasing a chunk costs it bytes.
-        let pieces: Vec<Piece> =
-            (0..pieces as u128).map(|at| Piece::Inline { id: ContentId(first - at), len: 1 }).collect();
+        let pieces: Vec<Piece> = (0..pieces as u128)
+            .map(|at| Piece::Inline { id: ContentId(first - at), len: 1, seal: None })
+            .collect();
         Content { id: ContentId(first), length: pieces.len() as u64, shape: Shape::Pieces(pieces) }
     }
 }
@@ -131,7 +132,14 @@ impl Debris {
         for number in 0..self.staged {
             let stage = ContentId(u128::from(number) + 1);
             let created = Timestamp(1);
-            let staged = StagedRecord { stage, id_length: 64, created, lease: None, customer_key: None };
+            let staged = StagedRecord {
+                stage,
+                id_length: 64,
+                created,
+                lease: None,
+                customer_key: None,
+                encryption_scope: None,
+            };
             rows.push((raw(b"h", &[name(number, self.name).as_bytes()]), staged.encode()));
             if number == 0 {
                 for block in 0..self.blocks {

@@ -233,7 +233,9 @@ async fn what_cannot_be_given_back_is_passed_over() {
 async fn stages_and_lists_of_any_size_are_swept_in_bounded_commits() {
     let bench = Bench::new().await;
     let pieces = |block: u128, count: u128| -> Vec<Piece> {
-        (0..count).map(|at| Piece::Inline { id: ContentId(1 + block * 10_000 + at), len: 1 }).collect()
+        (0..count)
+            .map(|at| Piece::Inline { id: ContentId(1 + block * 10_000 + at), len: 1, seal: None })
+            .collect()
     };
     let block = |number: u128, count: u128| {
         let pieces = pieces(number, count);

@@ -122,7 +122,7 @@ impl Bench {
         let source = OwnSource {
             account: self.context.account.clone(),
             at: at(from),
-            snapshot,
+            state: snapshot.into(),
             preconditions: Preconditions::default(),
             customer_key: None,
         };
@@ -136,7 +136,7 @@ impl Bench {
     pub async fn properties(&self, name: &str) -> Answer<BlobRecord> {
         let input = GetBlobProperties {
             at: at(name),
-            snapshot: None,
+            state: BlobState::Base,
             preconditions: Preconditions::default(),
             customer_key: None,
         };
@@ -149,8 +149,14 @@ impl Bench {
         snapshot: Option<Timestamp>,
         snapshots: Option<DeleteSnapshots>,
     ) -> Answer<()> {
-        let input = DeleteBlob { at: at(name), snapshot, preconditions: Preconditions::default(), snapshots };
-        input.execute(&self.services, &self.context).await
+        let input = DeleteBlob {
+            at: at(name),
+            state: snapshot.into(),
+            preconditions: Preconditions::default(),
+            snapshots,
+            is_permanent: false,
+        };
+        input.execute(&self.services, &self.context).await.map(|_| ())
     }
 
     pub async fn open(
@@ -161,7 +167,7 @@ impl Bench {
     ) -> Answer<lazuli_service::download::Download> {
         let properties = GetBlobProperties {
             at: at(name),
-            snapshot,
+            state: snapshot.into(),
             preconditions: Preconditions::default(),
             customer_key: None,
         };

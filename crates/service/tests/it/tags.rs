@@ -36,7 +36,12 @@ async fn put(bench: &Bench, at: BlobAddress, text: &str) {
 }
 
 async fn set(bench: &Bench, name: &str, text: &str) {
-    let input = SetBlobTags { at: at(name), preconditions: Preconditions::default(), tags: tags(text) };
+    let input = SetBlobTags {
+        at: at(name),
+        state: BlobState::Base,
+        preconditions: Preconditions::default(),
+        tags: tags(text),
+    };
     done(input.execute(&bench.services, &bench.context).await);
 }
 
@@ -209,7 +214,8 @@ async fn tags_that_are_set_at_once_leave_one_set_in_the_index() {
         let two = async || set(&bench, "b", &format!("n=two{round}")).await;
         let three = async || put(&bench, at("b"), &format!("n=three{round}&more=1")).await;
         tokio::join!(one(), two(), three());
-        let input = GetBlobTags { at: at("b"), snapshot: None, preconditions: Preconditions::default() };
+        let input =
+            GetBlobTags { at: at("b"), state: BlobState::Base, preconditions: Preconditions::default() };
         let own = done(input.execute(&bench.services, &bench.context).await);
         let expected: Vec<String> = own.iter().map(|(tag, value)| format!("{tag}|{value}|b")).collect();
         assert_eq!(index(&bench).await, expected);

@@ -31,8 +31,13 @@ async fn set(
     tier: Tier,
     priority: Option<RehydratePriority>,
 ) -> Answer<TierSet> {
-    let input =
-        SetBlobTier { at: at("b"), snapshot, preconditions: Preconditions::default(), tier, priority };
+    let input = SetBlobTier {
+        at: at("b"),
+        state: snapshot.into(),
+        preconditions: Preconditions::default(),
+        tier,
+        priority,
+    };
     input.execute(&bench.services, &bench.context).await
 }
 
@@ -46,7 +51,7 @@ fn code<T>(answer: Answer<T>) -> String {
 async fn look(bench: &Bench, snapshot: Option<Timestamp>) -> BlobRecord {
     let input = GetBlobProperties {
         at: at("b"),
-        snapshot,
+        state: snapshot.into(),
         preconditions: Preconditions::default(),
         customer_key: None,
     };
@@ -166,18 +171,8 @@ async fn lists_show_what_has_come_about() {
     set(&bench, None, Tier::Hot, None).await.map_err(|fault| fault.0).unwrap();
     for (wait, expected, pending) in [(Duration::ZERO, Tier::Archive, true), (STANDARD, Tier::Hot, false)] {
         clock.advance(wait);
-        let input = ListBlobs {
-            container: "c".into(),
-            prefix: String::new(),
-            delimiter: String::new(),
-            marker: None,
-            start_from: None,
-            end_before: None,
-            max_results: 10,
-            max_bytes: 1 << 20,
-            snapshots: false,
-            uncommitted: false,
-        };
+        let input =
+            ListBlobs { container: "c".into(), max_results: 10, max_bytes: 1 << 20, ..ListBlobs::default() };
         let list = input.execute(&bench.services, &bench.context).await.map_err(|fault| fault.0).unwrap();
         let [BlobListItem::Blob { blob, .. }] = &list.items[..] else { panic!("one blob") };
         assert_eq!((tier(blob), blob.extras().rehydration.is_some()), (Some(expected), pending));

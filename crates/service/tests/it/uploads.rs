@@ -79,7 +79,8 @@ async fn pieces_stay_few_when_memory_is_scarce() {
     let (bench, _place) = on_disk(0).await;
     let whole = bytes(150 * MIB + 12_345);
     let body = Body::new(frames(&whole), Some(whole.len() as u64));
-    let uploaded = upload::upload(&bench.services, body, u64::MAX, true).await.expect("uploaded");
+    let uploaded =
+        upload::upload(&bench.services, body, u64::MAX, true, &Default::default()).await.expect("uploaded");
     let most = whole.len() / (4 * MIB) + 512;
     assert!(uploaded.pieces.len() <= most, "{} pieces of at most {most}", uploaded.pieces.len());
     assert_eq!(

@@ -9,8 +9,12 @@ pub const SERVERS: usize = 3;
 mod append;
 #[path = "../it/contents.rs"]
 mod contents;
+#[path = "../it/copied_contents.rs"]
+mod copied_contents;
 #[path = "../it/copies.rs"]
 mod copies;
+#[path = "../it/encryption/mod.rs"]
+mod encryption;
 mod members;
 mod on_one;
 #[path = "../it/pages.rs"]
@@ -35,3 +39,5 @@ mod tiers;
 mod tree;
 #[path = "../it/uploads.rs"]
 mod uploads;
+#[path = "../it/versions/mod.rs"]
+mod versions;

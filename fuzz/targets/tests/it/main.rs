@@ -63,7 +63,20 @@ macro_rules! drive {
     };
 }
 
-drive!(address, changeset, credentials, document, filter, header, message, record, recovery, request);
+drive!(
+    address,
+    changeset,
+    credentials,
+    document,
+    filter,
+    header,
+    message,
+    query,
+    record,
+    recovery,
+    request,
+    structured
+);
 
 fn seed(target: &str, name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds").join(target).join(name)).unwrap()

@@ -9,7 +9,7 @@ use crate::version::ApiVersion;
 const WRITES: &str = "
     PutBlockBlob PutPageBlob PutAppendBlob PutBlobFromUrl PutBlock PutBlockFromUrl PutBlockList
     SetBlobMetadata SetBlobProperties SetBlobExpiry DeleteBlob PutPage ClearPages PutPageFromUrl
-    AppendBlock AppendBlockFromUrl AppendBlobSeal CopyBlob CopyBlobFromUrl AbortCopyBlob SetBlobTags";
+    AppendBlock AppendBlockFromUrl AppendBlobSeal CopyBlob CopyBlobFromUrl IncrementalCopyBlob AbortCopyBlob SetBlobTags";
 const READS: &str = "
     GetBlob GetBlobProperties GetBlobMetadata GetBlobTags GetBlockList GetPageRanges QueryBlobContents
     SnapshotBlob SetBlobTier";
@@ -17,7 +17,7 @@ const READS: &str = "
 /// Of the writes, those that modify the blob: these reset a lease that has ended.
 const MODIFY: &str = "
     PutBlockBlob PutPageBlob PutAppendBlob PutBlobFromUrl PutBlockList SetBlobMetadata SetBlobProperties
-    PutPage ClearPages PutPageFromUrl AppendBlock AppendBlockFromUrl AppendBlobSeal CopyBlob CopyBlobFromUrl";
+    PutPage ClearPages PutPageFromUrl AppendBlock AppendBlockFromUrl AppendBlobSeal CopyBlob CopyBlobFromUrl IncrementalCopyBlob";
 
 const BLOBS: &str = "
 | Attempt     | Available | Leased(A) | Breaking(A) | Broken(A) | Expired(A) |

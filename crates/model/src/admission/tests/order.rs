@@ -185,6 +185,27 @@ fn a_pending_copy_refuses_every_write_of_its_blob() {
     }
 }
 
+/// What can be done with the base of an incremental copy, whose bytes are its snapshots: the reference names the first
+/// three, the others are recorded. Whatever else there is or will be is refused.
+const ON_INCREMENTAL_COPIES: &str = "GetBlobProperties IncrementalCopyBlob DeleteBlob
+GetBlobMetadata GetBlobTags SetBlobTags
+AcquireBlobLease RenewBlobLease ChangeBlobLease ReleaseBlobLease BreakBlobLease";
+
+#[test]
+fn an_incremental_copy_refuses_whatever_is_not_named() {
+    let named: Vec<&str> = ON_INCREMENTAL_COPIES.split_whitespace().collect();
+    let rows = Op::ALL.iter().map(|op| op.row());
+    for row in rows.filter(|row| row.route.service == Service::Blob && row.route.resource == Resource::Blob) {
+        let blob_type = row.policy.blob_type;
+        let record = Record { is_incremental_copy: true, blob_type, ..Record::present() };
+        let wanted = match named.contains(&row.name()) {
+            true => "ok",
+            false => "409 OperationNotAllowedOnIncrementalCopyBlob",
+        };
+        assert_eq!(outcome(row, &Preconditions::default(), Some(record), NEWEST), wanted, "{}", row.name());
+    }
+}
+
 #[test]
 fn who_may_only_create_may_replace_uncommitted_blocks() {
     let given = Preconditions { create_only: true, ..Preconditions::default() };

@@ -22,6 +22,7 @@ pub(super) struct Record {
     pub sealed: bool,
     pub tier_changed: Option<Timestamp>,
     pub is_being_copied: bool,
+    pub is_incremental_copy: bool,
 }
 
 impl Record {
@@ -38,6 +39,7 @@ impl Record {
             sealed: false,
             tier_changed: None,
             is_being_copied: false,
+            is_incremental_copy: false,
         }
     }
 
@@ -62,6 +64,7 @@ impl Subject for Record {
             tier_changed: self.tier_changed,
             is_being_copied: self.is_being_copied,
             open: Default::default(),
+            is_incremental_copy: self.is_incremental_copy,
         }
     }
 

@@ -17,6 +17,18 @@ const COPIES: &str = "
 | PutPageFromUrl      | TargetConditionNotMet | ConditionNotMet       | ConditionNotMet       | ConditionNotMet       | ConditionNotMet | ok |
 ";
 
+/// Recorded: the first version of Put Page From URL did not.
+#[test]
+fn put_page_from_url_came_to_tell_its_target() {
+    for (version, code) in [
+        (ApiVersion::V2018_11_09, "412 ConditionNotMet"),
+        (ApiVersion::V2021_06_08, "412 TargetConditionNotMet"),
+    ] {
+        let outcome = outcome(row("PutPageFromUrl"), &unmet("If-Match"), Some(Record::present()), version);
+        assert_eq!(outcome, code, "{version:?}");
+    }
+}
+
 #[test]
 fn copies_have_codes_of_their_own() {
     for line in table(COPIES) {

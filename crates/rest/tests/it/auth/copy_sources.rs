@@ -8,7 +8,16 @@ use super::bearer::{Issuer, claims};
 use super::support::{ACCOUNT, BLOB_SAS, OTHER_ACCOUNT, OTHER_KEY, Request, Token};
 use super::world::{World, blob, owner, send};
 
-const COPIES: [&str; 4] = ["Copy Blob", "Copy Blob From URL", "Put Blob From URL", "Put Block From URL"];
+const COPIES: [&str; 6] = [
+    "Copy Blob",
+    "Copy Blob From URL",
+    "Put Blob From URL",
+    "Put Block From URL",
+    "Append Block From URL",
+    "Put Page From URL",
+];
+/// What every source has.
+const SECRET: [u8; 512] = [b's'; 512];
 
 fn copy(name: &str, number: usize) -> Request {
     let request = |query: &[(&str, &str)]| blob(Method::Put, &format!("/things/copy{number}"), query);
@@ -16,6 +25,11 @@ fn copy(name: &str, number: usize) -> Request {
         "Copy Blob" => request(&[]),
         "Copy Blob From URL" => request(&[]).header("x-ms-requires-sync", "true"),
         "Put Blob From URL" => request(&[]).header("x-ms-blob-type", "BlockBlob"),
+        "Append Block From URL" => blob(Method::Put, "/vault/log", &[("comp", "appendblock")]),
+        "Put Page From URL" => blob(Method::Put, "/vault/pages", &[("comp", "page")])
+            .header("x-ms-page-write", "update")
+            .header("x-ms-range", "bytes=0-511")
+            .header("x-ms-source-range", "bytes=0-511"),
         _ => request(&[("comp", "block"), ("blockid", "YQ==")]),
     };
     request.header("content-length", "0")
@@ -39,8 +53,12 @@ fn token(account: &str, letters: &str, of: &str, key: &str) -> Token {
 async fn fill(world: &World, account: &str, key: &str) {
     let put = |path: &str| Request::new(Service::Blob, Method::Put, &format!("/{account}{path}"));
     let make = put("/vault").query("restype", "container").header("content-length", "0");
-    let write = put("/vault/secret").header("x-ms-blob-type", "BlockBlob").header("content-length", "6");
-    for (request, body) in [(make, ""), (write, "secret")] {
+    let write = put("/vault/secret").header("x-ms-blob-type", "BlockBlob").header("content-length", "512");
+    let append = put("/vault/log").header("x-ms-blob-type", "AppendBlob").header("content-length", "0");
+    let pages = put("/vault/pages").header("x-ms-blob-type", "PageBlob").header("content-length", "0");
+    let pages = pages.header("x-ms-blob-content-length", "512");
+    let secret = std::str::from_utf8(&SECRET).unwrap();
+    for (request, body) in [(make, ""), (write, secret), (append, ""), (pages, "")] {
         let answer = send(&world.gateway, &request.shared_key("SharedKey", account, key), body).await;
         assert_eq!(answer.status, 201, "{}", answer.said());
     }

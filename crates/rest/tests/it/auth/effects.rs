@@ -18,6 +18,7 @@ const OF_SNAPSHOTS: &[Op] = &[
     Op::SetBlobTier,
     Op::GetBlobTags,
     Op::GetBlob,
+    Op::QueryBlobContents,
     Op::GetPageRanges,
     Op::GetBlobProperties,
     Op::GetBlobMetadata,
@@ -152,6 +153,10 @@ pub fn filled(row: &Row, request: Request) -> (Request, &'static str) {
         Op::PutBlockList => (request, "<BlockList><Latest>b2xk</Latest></BlockList>"),
         Op::SetBlobTags => {
             (request, "<Tags><TagSet><Tag><Key>changed</Key><Value>yes</Value></Tag></TagSet></Tags>")
+        }
+        Op::QueryBlobContents => {
+            let query = "<QueryRequest><QueryType>SQL</QueryType><Expression>SELECT * from BlobStorage</Expression></QueryRequest>";
+            (request, query)
         }
         Op::SetContainerAcl => (request, "<SignedIdentifiers></SignedIdentifiers>"),
         Op::SetBlobServiceProperties => {

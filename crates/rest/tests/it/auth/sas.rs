@@ -182,6 +182,17 @@ fn a_token_reaches_what_it_names() {
     token.fields.retain(|(name, _)| *name != "snapshot");
     assert_eq!(code(token.on(get()).authenticate()), REFUSED);
 
+    // So does a version's.
+    let token = Token::service("rx").with("sr", "bv").with("time", snapshot);
+    let fields = BLOB_SAS.replace("snapshot", "time");
+    let signed =
+        token.sign_service(&fields, "/blob/devstoreaccount1/c/d/e/b", DEVELOPMENT_KEY).without("time");
+    let named = |version: &str| signed.on(get().query("versionid", version));
+    assert_eq!(code(named(snapshot).authenticate()), "ok");
+    assert_eq!(code(named("2024-05-05T05:05:05.0000001Z").authenticate()), REFUSED);
+    assert_eq!(code(signed.on(get()).authenticate()), REFUSED);
+    assert_eq!(code(signed.on(get().query("snapshot", snapshot)).authenticate()), REFUSED);
+
     // Nor is there a snapshot without a time.
     let timeless = blob_sas(Token::service("r").with("sr", "bs"), "/blob/devstoreaccount1/c/d/e/b");
     assert_eq!(code(timeless.on(get()).authenticate()), REFUSED);

@@ -53,6 +53,20 @@ async fn answer(mut stream: TcpStream, address: SocketAddr) {
         }
         "/endless" => ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".into(), Vec::new()),
         "/large" => (format!("HTTP/1.1 200 OK\r\ncontent-length: {LARGE}\r\n\r\n"), vec![b'x'; LARGE]),
+        "/pages" => {
+            let length: usize = if asked.contains("odd") { 5 } else { LARGE };
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nx-ms-blob-type: PageBlob\r\nx-ms-blob-sequence-number: 7\r\ncontent-length: {length}\r\n\r\n"
+            );
+            (head, vec![b'p'; length])
+        }
+        "/log" => {
+            let length: usize = if asked.contains("large") { LARGE } else { 5 };
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nx-ms-blob-type: AppendBlob\r\nx-ms-blob-committed-block-count: 3\r\ncontent-length: {length}\r\n\r\n"
+            );
+            (head, vec![b'l'; length])
+        }
         "/slow" => (format!("HTTP/1.1 200 OK\r\ncontent-length: {LARGE}\r\n\r\n"), Vec::new()),
         _ => ("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".into(), Vec::new()),
     };
@@ -166,6 +180,56 @@ async fn a_large_source_is_pending_until_it_is_there() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     panic!("the copy does not end");
+}
+
+/// By the type that the source tells: pages become pages, appended blocks an append blob that grows on.
+#[tokio::test]
+async fn the_copy_of_a_source_elsewhere_is_of_its_type() {
+    let copies = Copies::new(|address| address.to_string()).await;
+    let odd = copies.copy(BLOB, "/pages?odd").await;
+    assert_eq!(said(&odd), "400 CannotVerifyCopySource");
+    for (name, path) in [("pages", "/pages"), ("log", "/log?large"), ("small", "/log")] {
+        let copied = copies.copy(&format!("PUT /devstoreaccount1/box/{name}"), path).await;
+        assert_eq!(copied.status, 202, "{path}: {}", copied.text());
+        let mut read = copies.ask(&format!("HEAD /devstoreaccount1/box/{name}")).await;
+        for _ in 0..500 {
+            if read.headers["x-ms-copy-status"] != "pending" {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            read = copies.ask(&format!("HEAD /devstoreaccount1/box/{name}")).await;
+        }
+        assert_eq!(read.headers["x-ms-copy-status"], "success", "{path}");
+        match name {
+            "pages" => {
+                assert_eq!(read.headers["x-ms-blob-type"], "PageBlob");
+                assert_eq!(read.headers["x-ms-blob-sequence-number"], "7");
+                let page = "PUT /devstoreaccount1/box/pages?comp=page\nx-ms-page-write: clear\nx-ms-range: bytes=0-511";
+                assert_eq!(copies.ask(page).await.status, 201);
+                let ranged = "GET /devstoreaccount1/box/pages\nx-ms-range: bytes=511-512";
+                assert_eq!(copies.ask(ranged).await.text(), "\0p");
+            }
+            _ => {
+                assert_eq!(read.headers["x-ms-blob-type"], "AppendBlob");
+                assert_eq!(read.headers["x-ms-blob-committed-block-count"], "3");
+                let append = format!("PUT /devstoreaccount1/box/{name}?comp=appendblock\n\nmore");
+                let appended = copies.ask(&append).await;
+                assert_eq!(appended.headers["x-ms-blob-committed-block-count"], "4");
+                let length: u64 = read.headers["content-length"].parse().unwrap();
+                let range = format!("x-ms-range: bytes={}-", length - 1);
+                let ranged = format!("GET /devstoreaccount1/box/{name}\n{range}");
+                assert_eq!(copies.ask(&ranged).await.text(), "lmore");
+            }
+        }
+    }
+    // A block of an append blob, and pages, from there.
+    let append = "PUT /devstoreaccount1/box/small?comp=appendblock\nx-ms-source-range: bytes=1-2";
+    assert_eq!(copies.copy(append, "/ok").await.status, 201);
+    assert_eq!(copies.ask("GET /devstoreaccount1/box/small").await.text(), "lllllmoreel");
+    // A key for the source does not leave the server in the clear.
+    let key = "x-ms-source-encryption-key: AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\nx-ms-source-encryption-key-sha256: Zmh6rfhivXdsj8GLjp+OIAiXFIVu4jOzkCpZHQ1fKSU=\nx-ms-source-encryption-algorithm: AES256";
+    let refused = copies.copy(&format!("{append}\n{key}"), "/ok").await;
+    assert_eq!(said(&refused), "400 InvalidHeaderValue");
 }
 
 /// Also the one conversation of Abort Copy Blob that ends well.

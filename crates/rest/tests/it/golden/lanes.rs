@@ -53,6 +53,14 @@ async fn long_work_leaves_the_lane_to_others() {
         ),
         ("a long list of containers", "GET /devstoreaccount1?comp=list".to_owned(), 200, true),
         (
+            "a query",
+            "POST /devstoreaccount1/con1/large?comp=query\n\n<QueryRequest><QueryType>SQL</QueryType>\
+             <Expression>SELECT COUNT(*) FROM BlobStorage</Expression></QueryRequest>"
+                .to_owned(),
+            200,
+            true,
+        ),
+        (
             "the hash of a range",
             "GET /devstoreaccount1/con1/large\nx-ms-range: bytes=0-99999\nx-ms-range-get-content-md5: true"
                 .to_owned(),

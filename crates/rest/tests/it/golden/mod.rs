@@ -7,11 +7,15 @@
 
 mod append;
 pub mod client;
+mod encryption;
 mod foreign_sources;
 mod lanes;
 mod pages;
+mod restore;
 mod rows;
+mod structured;
 mod tables;
+mod website;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -29,11 +33,19 @@ async fn conversations() {
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
-        differences.extend(converse(&name, &text, &Client::new(), BTreeMap::new()).await);
+        let client = match name.as_str() {
+            "versions.txt" => Client::with_features(|features| features.versioning = true),
+            "restored_containers.txt" => {
+                Client::with_features(|features| features.container_soft_delete = Some(7))
+            }
+            _ => Client::new(),
+        };
+        differences.extend(converse(&name, &text, &client, BTreeMap::new()).await);
     }
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
     rows::update_and_delete_a_message().await;
     foreign_sources::abort_a_copy().await;
+    restore::restore_a_container().await;
     rows::assert_all_answered();
 }
 

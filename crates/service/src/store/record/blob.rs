@@ -3,7 +3,7 @@
 use lazuli_model::admission::lease::Lease;
 use lazuli_model::admission::{Subject, Target};
 use lazuli_model::blob::{
-    BlobType, ContentHeaders, CopyState, CopyStatus, CustomerKey, ExplicitTier, ImmutabilityPolicy,
+    BlobType, ContentHeaders, CopyState, CopyStatus, CustomerKeyHash, ExplicitTier, ImmutabilityPolicy,
     Rehydration, SoftDeletion,
 };
 use lazuli_model::etag::ETag;
@@ -27,7 +27,7 @@ pub struct BlobRecord {
     pub tags: Tags,
     pub lease: Option<Lease>,
     pub tier: Option<ExplicitTier>,
-    pub customer_key: Option<CustomerKey>,
+    pub customer_key: Option<CustomerKeyHash>,
     pub encryption_scope: Option<String>,
     /// How many snapshots stand beside the base: a plain delete is refused while there are any.
     pub snapshots: u32,
@@ -41,7 +41,7 @@ pub struct BlobRecord {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlobExtras {
     pub copy: Option<CopyState>,
-    /// Made by Incremental Copy Blob: it can be read through its snapshots only.
+    /// Made by Incremental Copy Blob: it can be read through its snapshots only, which do not say this.
     pub incremental_copy: bool,
     pub rehydration: Option<Rehydration>,
     /// By Set Blob Expiry.
@@ -61,7 +61,34 @@ impl Record for BlobRecord {
 
 impl BlobRecord {
     pub fn stamped(&self) -> Stamped {
-        Stamped { etag: self.etag, last_modified: self.last_modified }
+        Stamped::new(self.etag, self.last_modified)
+    }
+
+    /// Of a write that may have made a version.
+    pub fn stamped_with_version(&self) -> Stamped {
+        Stamped { version: self.version(), ..self.stamped() }
+    }
+
+    /// The id of the version that this is.
+    pub fn version(&self) -> Option<Timestamp> {
+        self.extras().version
+    }
+
+    pub fn set_version(&mut self, version: Option<Timestamp>) {
+        if self.version() != version {
+            self.extras_mut().version = version;
+        }
+    }
+
+    pub fn set_deletion(&mut self, deletion: Option<SoftDeletion>) {
+        if self.extras().deletion != deletion {
+            self.extras_mut().deletion = deletion;
+        }
+    }
+
+    /// What is kept of it when it is no longer the base: nothing leases it and it has no snapshots.
+    pub fn past(&self) -> Self {
+        Self { lease: None, snapshots: 0, ..self.clone() }
     }
 
     /// What few blobs have, to be looked at.
@@ -132,6 +159,7 @@ impl Subject for BlobRecord {
             sealed: self.sealed,
             tier_changed: self.tier.map(|tier| tier.changed),
             is_being_copied: self.pending_copy().is_some(),
+            is_incremental_copy: self.extras().incremental_copy,
             ..Target::present(self.etag, self.last_modified)
         }
     }

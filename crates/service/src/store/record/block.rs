@@ -1,7 +1,7 @@
 //! Blocks that are uploaded and not yet committed.
 
 use lazuli_model::admission::lease::Lease;
-use lazuli_model::blob::CustomerKey;
+use lazuli_model::blob::CustomerKeyHash;
 use lazuli_model::time::Timestamp;
 
 use super::content::Content;
@@ -30,7 +30,9 @@ pub struct StagedRecord {
     /// A lease taken while no committed blob exists.
     pub lease: Option<Lease>,
     /// The key that the first block was staged with.
-    pub customer_key: Option<CustomerKey>,
+    pub customer_key: Option<CustomerKeyHash>,
+    /// The encryption scope that it was staged under.
+    pub encryption_scope: Option<String>,
 }
 
 impl Record for StagedRecord {

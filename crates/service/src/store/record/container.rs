@@ -32,7 +32,7 @@ impl Record for ContainerRecord {
 
 impl ContainerRecord {
     pub fn stamped(&self) -> Stamped {
-        Stamped { etag: self.etag, last_modified: self.last_modified }
+        Stamped::new(self.etag, self.last_modified)
     }
 
     /// A change of the container itself: a new ETag, later than every one before.

@@ -8,6 +8,7 @@ use lazuli_engine::ChunkId;
 
 use super::{Record, stored};
 use crate::store::key::ContentId;
+use crate::store::seal::Seal;
 
 /// Bodies up to this size live in a key; larger ones in chunks.
 pub const INLINE_LIMIT: usize = 16 * 1024;
@@ -19,14 +20,21 @@ pub const PIECES_IN_BLOCK: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Piece {
-    Chunk { id: u128, len: u32 },
-    Inline { id: ContentId, len: u32 },
+    Chunk { id: u128, len: u32, seal: Option<Seal> },
+    Inline { id: ContentId, len: u32, seal: Option<Seal> },
 }
 
 impl Piece {
+    /// Of its bytes, which take more room where they are sealed.
     pub fn size(&self) -> u64 {
         match *self {
             Self::Chunk { len, .. } | Self::Inline { len, .. } => u64::from(len),
+        }
+    }
+
+    pub fn seal(&self) -> Option<Seal> {
+        match *self {
+            Self::Chunk { seal, .. } | Self::Inline { seal, .. } => seal,
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::{Record, stored};
 
-/// Says that the snapshots of a name up to a moment are deleted, though their keys may still be there. A younger one
-/// is alive.
+/// Says that the snapshots of a name up to a moment are deleted, though their keys may still be there: all that were not
+/// soft deleted before. A younger one is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeadSnapshots {
     pub up_to: u64,

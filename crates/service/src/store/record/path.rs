@@ -88,7 +88,7 @@ impl Record for PathRecord {
 
 impl PathRecord {
     pub fn stamped(&self) -> Stamped {
-        Stamped { etag: self.etag, last_modified: self.last_modified }
+        Stamped::new(self.etag, self.last_modified)
     }
 
     pub fn file(&self) -> Option<&FileBody> {

@@ -11,6 +11,15 @@ impl Record for DelegationSecret {
     type Newest = stored::server::DelegationSecretV1;
 }
 
+/// Keys of what is encrypted under a scope are derived from it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ScopeSecret(pub [u8; 32]);
+
+impl Record for ScopeSecret {
+    const NAME: &'static str = "scope secret";
+    type Newest = stored::server::ScopeSecretV1;
+}
+
 /// Since when every blob is in the index of tags, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagsIndexed(pub u64);

@@ -78,7 +78,7 @@ impl Record for ShareRecord {
 
 impl ShareRecord {
     pub fn stamped(&self) -> Stamped {
-        Stamped { etag: self.etag, last_modified: self.last_modified }
+        Stamped::new(self.etag, self.last_modified)
     }
 
     /// A change of the share itself: a new ETag, later than every one before.

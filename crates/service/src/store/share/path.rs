@@ -49,6 +49,12 @@ impl PathPlace {
         }
     }
 
+    /// The numbers that clients know a node and what it stands in by. That of the root is 0.
+    pub(super) fn numbers(&self, node: NodeId) -> (u64, u64) {
+        let number = |node: NodeId| if node == self.share.root.node { 0 } else { node.number() };
+        (number(node), number(self.parent()))
+    }
+
     /// What stood there when it was found.
     fn before(&self) -> Option<&PathRecord> {
         match &self.at {
@@ -292,9 +298,9 @@ impl Present<ExistingPath> {
 }
 
 impl<M: Mode> Present<ExistingPath, M> {
-    /// The directory that it stands in.
-    pub fn parent(&self) -> NodeId {
-        self.place.parent()
+    /// `x-ms-file-id` and `x-ms-file-parent-id`.
+    pub fn numbers(&self) -> (u64, u64) {
+        self.place.numbers(self.record.record.node)
     }
 
     /// What stands in the directory. What is pending deletion is left out.

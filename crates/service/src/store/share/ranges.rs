@@ -16,9 +16,6 @@ use crate::store::upload::Uploaded;
 
 /// What a clear gives back is a multiple of this; the rest of it is written as zeros.
 const SECTOR: u64 = 512;
-/// Ranges between two moments at which other requests of the lane have their turn.
-const YIELD: usize = 256;
-
 impl Present<ExistingPath> {
     /// Puts as many bytes as the range is long into the file, and the record with them.
     pub async fn write_range(mut self, range: Range<u64>, uploaded: &Uploaded) -> Answer<PathRecord> {
@@ -43,7 +40,7 @@ impl Present<ExistingPath> {
         let last = if range.end == length { range.end } else { range.end / SECTOR * SECTOR }.max(first);
         let mut new = self.zeros_where_written(range.start..first).await?;
         if first < last {
-            new.push(zero(first..last));
+            new.push(Interval::zero(first..last));
         }
         new.extend(self.zeros_where_written(last..range.end).await?);
         self.overwrite(range, &new).await?;
@@ -54,7 +51,7 @@ impl Present<ExistingPath> {
     pub async fn resize(mut self, length: u64) -> Answer<PathRecord> {
         let old = self.record.record.length();
         if length < old {
-            self.overwrite(length..old, &[zero(length..old)]).await?;
+            self.overwrite(length..old, &[Interval::zero(length..old)]).await?;
         } else {
             self.place.preserve(&mut self.unit, &mut self.record.record).await?;
         }
@@ -73,14 +70,14 @@ impl Present<ExistingPath> {
                 continue;
             }
             if at < span.start {
-                intervals.push(zero(at..span.start));
+                intervals.push(Interval::zero(at..span.start));
             }
             let zeros = Bytes::from(vec![0; span.length() as usize]);
             intervals.push(Interval { start: span.start, end: span.end, data: Data::Inline(zeros) });
             at = span.end;
         }
         if at < range.end {
-            intervals.push(zero(at..range.end));
+            intervals.push(Interval::zero(at..range.end));
         }
         Ok(intervals)
     }
@@ -103,10 +100,6 @@ impl Present<ExistingPath> {
     }
 }
 
-fn zero(range: Range<u64>) -> Interval {
-    Interval { start: range.start, end: range.end, data: Data::Zero }
-}
-
 impl View {
     /// The ranges of a file in which bytes were written; with `since`, what it was in an older snapshot, those that were
     /// written or cleared after that.
@@ -125,23 +118,13 @@ impl View {
             // Another file then: all of this one is new.
             None => sparse::layers(reader, body.content.id, None).await?.unwrap_or_default(),
         };
-        let mut overlay = Overlay::new(layers, range.start..range.end.min(file.length()), true);
-        let mut ranges: Vec<FileRange> = Vec::new();
-        while let Some(span) = overlay.next(reader).await? {
-            let cleared = !span.is_data();
-            if cleared && since.is_none() {
-                continue;
-            }
-            let count = ranges.len();
-            match ranges.last_mut() {
-                Some(last) if last.end == span.start && last.cleared == cleared => last.end = span.end,
-                _ if count == limit => return Ok(FileRanges { ranges, next: Some(span.start) }),
-                _ => ranges.push(FileRange { start: span.start, end: span.end, cleared }),
-            }
-            if ranges.len().is_multiple_of(YIELD) {
-                tokio::task::yield_now().await;
-            }
-        }
-        Ok(FileRanges { ranges, next: None })
+        let range = range.start..range.end.min(file.length());
+        let (ranges, next) = sparse::ranges(reader, layers, range, since.is_some(), limit).await?;
+        let ranges = ranges.into_iter().map(|(range, cleared)| FileRange {
+            start: range.start,
+            end: range.end,
+            cleared,
+        });
+        Ok(FileRanges { ranges: ranges.collect(), next })
     }
 }

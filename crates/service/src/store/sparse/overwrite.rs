@@ -18,10 +18,10 @@ pub fn intervals(start: u64, uploaded: &Uploaded) -> Vec<Interval> {
         return vec![Interval { start, end: start + bytes.len() as u64, data: Data::Inline(bytes) }];
     }
     let mut at = start;
-    let interval = |(id, len): (u128, u32)| {
+    let interval = |(id, len, seal)| {
         let start = at;
         at += u64::from(len);
-        Interval { start, end: at, data: Data::Chunk { id, len, from: 0 } }
+        Interval { start, end: at, data: Data::Chunk { id, len, from: 0, seal } }
     };
     uploaded.chunk_lengths().map(interval).collect()
 }

@@ -32,6 +32,8 @@ pub(in crate::store) struct Page<P, E> {
 
 /// Rows of a snapshot that are looked at for one page: many may be younger than it.
 const LOOKS: usize = 4_000;
+/// No path is so long: each request names 250 names at the most, and a rename adds as many.
+const DEEPEST: usize = 100_000;
 /// Rows that are read at a time.
 const BATCH: usize = 256;
 
@@ -164,6 +166,9 @@ impl Tree {
             let place = PlaceRecord::decode(&entry.value)?;
             at = place.parent;
             path.push(place.folded);
+            if path.len() > DEEPEST {
+                return Err(ErrorCode::InternalError.into());
+            }
         }
         path.reverse();
         Ok(Some(path))

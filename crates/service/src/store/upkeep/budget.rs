@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn a_dropped_content_is_no_larger_than_is_reckoned() {
-        let pieces = vec![Piece::Chunk { id: u128::MAX, len: u32::MAX }; PIECES_IN_RECORD];
+        let pieces = vec![Piece::Chunk { id: u128::MAX, len: u32::MAX, seal: None }; PIECES_IN_RECORD];
         let content = Content { id: ContentId(u128::MAX), length: u64::MAX, shape: Shape::Pieces(pieces) };
         let mut plan = Plan::new(());
         discard(&mut plan, &content);

@@ -11,7 +11,7 @@ use crate::store::key::{self, ContentId};
 use crate::store::members::Members;
 use crate::store::record::Record;
 use crate::store::record::content::{Content, DeadContent, Piece, Segment, Shape};
-use crate::store::sparse;
+use crate::store::{content, sparse};
 
 const ITEMS_IN_PASS: usize = 500;
 /// The same when other servers are to be waited for, which takes seconds.
@@ -137,6 +137,18 @@ pub fn release_block<T>(plan: &mut Plan<T>, block: &Content) {
         Shape::Manifest { .. } => plan.put(key::dead_content(block.id), DeadContent::Manifest.encode()),
         // No list names one.
         Shape::Sparse => plan.put(key::dead_content(block.id), DeadContent::Layer.encode()),
+    }
+}
+
+/// The same for a block of a list that is taken apart. The first of a copied append blob's list is what its source had,
+/// and that may have other holders.
+pub async fn drop_block<T>(reader: &Reader, plan: &mut Plan<T>, block: &Content) -> Answer<()> {
+    match &block.shape {
+        Shape::Manifest { .. } => content::drop_holder(reader, plan, block).await,
+        Shape::Empty | Shape::Pieces(_) | Shape::Sparse => {
+            release_block(plan, block);
+            Ok(())
+        }
     }
 }
 

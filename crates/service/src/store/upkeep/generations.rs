@@ -30,7 +30,10 @@ pub async fn sweep(work: &Work, generation: Generation) -> Answer<bool> {
     for _ in 0..COMMITS_IN_PASS {
         let more = sweep_blobs(work, key::blobs(generation)).await?
             || sweep_blobs(work, key::snapshots(generation)).await?
+            || sweep_blobs(work, key::versions(generation)).await?
+            || sweep_blobs(work, key::deleted_blobs(generation)).await?
             || sweep_marks(work, key::dead_snapshots_in(generation)).await?
+            || sweep_marks(work, key::kept_snapshots_in(generation)).await?
             || sweep_marks(work, key::all_tagged(generation)).await?
             || sweep_staged(work, generation).await?
             || sweep_entities(work, generation).await?

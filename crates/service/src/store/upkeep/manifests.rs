@@ -14,7 +14,7 @@ use lazuli_engine::{Key, Plan, Reader, Scan};
 
 use super::Work;
 use super::budget::has_room;
-use super::contents::{Item, next_segment, release_block};
+use super::contents::{Item, drop_block, next_segment, release_block};
 use super::stages;
 use crate::fault::{Answer, Fault};
 use crate::store::key::{self, ContentId};
@@ -49,7 +49,9 @@ pub async fn dismantle(work: &Work, item: &Item) -> Answer<()> {
                     if reader.get(segment_key.clone()).await?.is_none() {
                         return Ok(Plan::new(false));
                     }
-                    ended.iter().for_each(|block| release_block(&mut plan, block));
+                    for block in ended {
+                        drop_block(&reader, &mut plan, block).await?;
+                    }
                     plan.delete(segment_key.clone());
                 }
                 Ok::<_, Fault>(plan)

@@ -8,6 +8,7 @@ pub(super) mod contents;
 mod copies;
 mod counters;
 mod drain;
+mod due;
 mod duty;
 mod generations;
 pub(super) mod manifests;
@@ -90,6 +91,7 @@ struct Round {
     servers_seen: bool,
     contents: Option<Key>,
     generations: Option<Key>,
+    due: Option<Key>,
     snapshots: Option<Key>,
     adopted: Option<Key>,
     shares: [Option<Key>; shares::KINDS.len()],
@@ -108,6 +110,7 @@ impl Round {
             servers_seen: false,
             contents: None,
             generations: None,
+            due: None,
             snapshots: None,
             adopted: None,
             shares: Default::default(),
@@ -130,6 +133,13 @@ impl Round {
             all_finished &= done.note("container", generations::sweep(work, generation).await);
             if all_finished {
                 self.generations = Some(key::dead_generation(generation));
+            }
+        }
+        let mut all_finished = true;
+        for due in due::list(work, self.due.clone()).await? {
+            all_finished &= done.note("what was soft deleted", due::sweep(work, &due).await);
+            if all_finished {
+                self.due = Some(due);
             }
         }
         let mut all_finished = true;

@@ -1,13 +1,12 @@
-//! Snapshots that were deleted together: their keys, a bounded commit at a time.
+//! Snapshots that were deleted together, for good or long enough ago: their keys, a bounded commit at a time.
 
 use lazuli_engine::{Key, Plan, Scan};
 
 use super::Work;
 use super::budget::has_room_with;
 use crate::fault::{Answer, Fault};
+use crate::store::deleted_snapshots::DeletedSnapshots;
 use crate::store::key::{self, Generation};
-use crate::store::record::Record;
-use crate::store::record::dead_snapshots::DeadSnapshots;
 use crate::store::{self, content};
 
 const NAMES_IN_PASS: usize = 100;
@@ -25,39 +24,51 @@ pub async fn list(work: &Work, after: Option<Key>) -> Answer<Vec<Key>> {
 pub async fn sweep(work: &Work, dead: &Key) -> Answer<bool> {
     let Some(generation) = key::generation_of(dead) else { return Ok(true) };
     let name = String::from_utf8_lossy(dead.get(key::NAME_AT..).unwrap_or_default()).into_owned();
+    let mut after = None;
     for _ in 0..COMMITS_IN_PASS {
-        if !sweep_some(work, generation, &name).await? {
-            return Ok(true);
+        match sweep_some(work, generation, &name, &after).await? {
+            Some(last) => after = Some(last),
+            None => return Ok(true),
         }
     }
     Ok(false)
 }
 
-async fn sweep_some(work: &Work, generation: Generation, name: &str) -> Answer<bool> {
+/// Deletes those behind `after` that are gone for good; gives how far it came if there may be more.
+async fn sweep_some(
+    work: &Work,
+    generation: Generation,
+    name: &str,
+    after: &Option<Key>,
+) -> Answer<Option<Key>> {
     work.run(|reader| async move {
-        let mark = key::dead_snapshots(generation, name);
-        let Some(entry) = reader.get(mark.clone()).await? else { return Ok(Plan::new(false)) };
-        let dead = DeadSnapshots::decode(&entry.value)?;
-        let page = reader.scan(Scan::of(key::snapshots_of(generation, name))).await?;
-        let mut plan = Plan::new(page.more);
-        let mut contents = Vec::new();
+        let read = DeletedSnapshots::read(&reader, generation, name).await?;
+        let now = store::now(&reader);
+        if !read.has_gone(now) {
+            return Ok(Plan::new(None));
+        }
+        let scan = Scan { after: after.clone(), ..Scan::of(key::snapshots_of(generation, name)) };
+        let page = reader.scan(scan).await?;
+        let mut plan = Plan::new(None);
+        let (mut contents, mut last, mut more) = (Vec::new(), None, page.more);
         for (key, _) in page.items {
-            if key::snapshot_ticks(&key).is_none_or(|ticks| ticks > dead.up_to) {
-                plan.output = false;
-                break;
-            }
             if !has_room_with(&plan, contents.len()) {
-                plan.output = true;
+                more = true;
                 break;
             }
-            if let Some(record) = store::decode_blob(reader.get(key.clone()).await?)? {
+            last = Some(key.clone());
+            let Some(record) = store::decode_blob(reader.get(key.clone()).await?)? else { continue };
+            if read.fate(key::snapshot_ticks(&key).unwrap_or(0), record.extras().deletion).is_gone(now) {
                 contents.push(record.content);
+                plan.delete(key);
             }
-            plan.delete(key);
         }
         content::drop_holders(&reader, &mut plan, &contents).await?;
-        if !plan.output {
-            plan.delete(mark);
+        plan.output = last.filter(|_| more);
+        if plan.output.is_none() {
+            let mut deleted = read.clone();
+            deleted.forget_gone(now);
+            deleted.write(&mut plan, generation, name, &read);
         }
         Ok::<_, Fault>(plan)
     })

@@ -14,6 +14,7 @@ use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::{Conditions, Judged, LeaseUse, Op, Policy, Reads, Writes};
 use lazuli_model::time::Timestamp;
 use lazuli_service::file::*;
+use lazuli_service::store::Sealing;
 use lazuli_service::upload::upload;
 use lazuli_service::{Answer, Body, Fault};
 
@@ -170,7 +171,7 @@ impl Bench {
 
     pub async fn write_range(&self, name: &str, range: Range<u64>, fill: u8) -> Answer<PathRecord> {
         let body = Body::from(Bytes::from(vec![fill; (range.end - range.start) as usize]));
-        let uploaded = &upload(&self.services, body, u64::MAX, false).await?;
+        let uploaded = &upload(&self.services, body, u64::MAX, false, &Sealing::default()).await?;
         let (at, range) = (&at(name, None), &range);
         let write = |unit: lazuli_service::store::Unit| async move {
             let file = unit.path(at).await?.admit(Change, &given())?.file()?;

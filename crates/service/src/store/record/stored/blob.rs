@@ -1,6 +1,6 @@
 //! A blob, base or snapshot.
 
-use lazuli_model::blob::{BlobType, ContentHeaders, ContentMd5, CustomerKey, ExplicitTier, Tier};
+use lazuli_model::blob::{BlobType, ContentHeaders, ContentMd5, CustomerKeyHash, ExplicitTier, Tier};
 use lazuli_model::etag::ETag;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::tags::Tags;
@@ -148,9 +148,7 @@ impl BlobV1 {
                 tier: tier.into(),
                 changed: changed.0,
             }),
-            customer_key: customer_key
-                .as_ref()
-                .map(|CustomerKey { sha256 }| CustomerKeyV1 { sha256: *sha256 }),
+            customer_key: customer_key.map(|CustomerKeyHash(sha256)| CustomerKeyV1 { sha256 }),
             encryption_scope: encryption_scope.clone(),
             snapshots: *snapshots,
             sequence_number: *sequence_number,
@@ -177,7 +175,7 @@ impl BlobV1 {
                 tier: tier.into(),
                 changed: Timestamp(changed),
             }),
-            customer_key: stored.customer_key.map(|CustomerKeyV1 { sha256 }| CustomerKey { sha256 }),
+            customer_key: stored.customer_key.map(|CustomerKeyV1 { sha256 }| CustomerKeyHash(sha256)),
             encryption_scope: stored.encryption_scope,
             snapshots: stored.snapshots,
             sequence_number: stored.sequence_number,

@@ -1,6 +1,6 @@
 //! Uncommitted blocks, and the mark that a name has some.
 
-use lazuli_model::blob::CustomerKey;
+use lazuli_model::blob::CustomerKeyHash;
 use lazuli_model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +61,7 @@ impl From<BlockV2> for BlockRecord {
 pub struct StagedV2 {
     base: StagedV1,
     customer_key: Option<[u8; 32]>,
+    encryption_scope: Option<String>,
 }
 
 impl Shape for StagedV2 {
@@ -68,31 +69,33 @@ impl Shape for StagedV2 {
     type Before = StagedV1;
 
     fn step(base: StagedV1) -> Self {
-        Self { base, customer_key: None }
+        Self { base, customer_key: None, encryption_scope: None }
     }
 }
 
 impl From<&StagedRecord> for StagedV2 {
     fn from(staged: &StagedRecord) -> Self {
-        let StagedRecord { stage, id_length, created, lease, customer_key } = staged;
+        let StagedRecord { stage, id_length, created, lease, customer_key, encryption_scope } = staged;
         let base = StagedV1 {
             stage: *stage,
             id_length: *id_length,
             created: created.0,
             lease: lease.as_ref().map(LeaseV1::from),
         };
-        Self { base, customer_key: customer_key.as_ref().map(|key| key.sha256) }
+        let (customer_key, encryption_scope) = (customer_key.map(|hash| hash.0), encryption_scope.clone());
+        Self { base, customer_key, encryption_scope }
     }
 }
 
 impl From<StagedV2> for StagedRecord {
-    fn from(StagedV2 { base, customer_key }: StagedV2) -> Self {
+    fn from(StagedV2 { base, customer_key, encryption_scope }: StagedV2) -> Self {
         Self {
             stage: base.stage,
             id_length: base.id_length,
             created: Timestamp(base.created),
             lease: base.lease.map(Into::into),
-            customer_key: customer_key.map(|sha256| CustomerKey { sha256 }),
+            customer_key: customer_key.map(CustomerKeyHash),
+            encryption_scope,
         }
     }
 }

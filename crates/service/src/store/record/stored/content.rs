@@ -7,6 +7,7 @@ use crate::store::key::ContentId;
 use crate::store::record::content::{
     self as known, Content, DeadContent, Fragments, Holders, ListedBlock, Piece, Segment,
 };
+use crate::store::seal::{KeyName, Seal};
 
 #[derive(Serialize, Deserialize)]
 pub struct ContentV1 {
@@ -24,10 +25,19 @@ enum LayoutV1 {
     Sparse,
 }
 
+/// A variant may be added at the end here too.
 #[derive(Serialize, Deserialize)]
 pub enum PieceV1 {
     Chunk { id: u128, len: u32 },
     Inline { id: ContentId, len: u32 },
+    SealedChunk { id: u128, len: u32, seal: SealV1 },
+    SealedInline { id: ContentId, len: u32, seal: SealV1 },
+}
+
+#[derive(Serialize, Deserialize)]
+pub struct SealV1 {
+    key: u64,
+    salt: u128,
 }
 
 /// Blocks had no content of their own: the list told their sizes and pieces.
@@ -95,9 +105,12 @@ impl ContentV1 {
     pub fn of_block(length: u64, pieces: Vec<PieceV1>) -> Self {
         match pieces.first() {
             None => Self { id: ContentId(0), length: 0, layout: LayoutV1::Empty },
-            Some(&PieceV1::Chunk { id, .. } | &PieceV1::Inline { id: ContentId(id), .. }) => {
-                Self { id: ContentId(id), length, layout: LayoutV1::Pieces(pieces) }
-            }
+            Some(
+                &PieceV1::Chunk { id, .. }
+                | &PieceV1::Inline { id: ContentId(id), .. }
+                | &PieceV1::SealedChunk { id, .. }
+                | &PieceV1::SealedInline { id: ContentId(id), .. },
+            ) => Self { id: ContentId(id), length, layout: LayoutV1::Pieces(pieces) },
         }
     }
 }
@@ -105,17 +118,33 @@ impl ContentV1 {
 impl From<&Piece> for PieceV1 {
     fn from(piece: &Piece) -> Self {
         match *piece {
-            Piece::Chunk { id, len } => Self::Chunk { id, len },
-            Piece::Inline { id, len } => Self::Inline { id, len },
+            Piece::Chunk { id, len, seal: None } => Self::Chunk { id, len },
+            Piece::Inline { id, len, seal: None } => Self::Inline { id, len },
+            Piece::Chunk { id, len, seal: Some(seal) } => Self::SealedChunk { id, len, seal: seal.into() },
+            Piece::Inline { id, len, seal: Some(seal) } => Self::SealedInline { id, len, seal: seal.into() },
         }
+    }
+}
+
+impl From<Seal> for SealV1 {
+    fn from(Seal { key: KeyName(key), salt }: Seal) -> Self {
+        Self { key, salt }
+    }
+}
+
+impl From<SealV1> for Seal {
+    fn from(SealV1 { key, salt }: SealV1) -> Self {
+        Self { key: KeyName(key), salt }
     }
 }
 
 impl From<PieceV1> for Piece {
     fn from(stored: PieceV1) -> Self {
         match stored {
-            PieceV1::Chunk { id, len } => Self::Chunk { id, len },
-            PieceV1::Inline { id, len } => Self::Inline { id, len },
+            PieceV1::Chunk { id, len } => Self::Chunk { id, len, seal: None },
+            PieceV1::Inline { id, len } => Self::Inline { id, len, seal: None },
+            PieceV1::SealedChunk { id, len, seal } => Self::Chunk { id, len, seal: Some(seal.into()) },
+            PieceV1::SealedInline { id, len, seal } => Self::Inline { id, len, seal: Some(seal.into()) },
         }
     }
 }

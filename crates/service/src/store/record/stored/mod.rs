@@ -11,6 +11,8 @@ pub mod container;
 pub mod content;
 pub mod copy_job;
 pub mod dead_snapshots;
+pub mod deleted_container;
+pub mod kept_snapshots;
 pub mod lease;
 pub mod open;
 pub mod path;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::first_shape;
 use crate::store::key::{ContentId, Incarnation};
 use crate::store::record::server::{Intent, JobRow, ServerRow};
-use crate::store::record::settings::{ClockOffset, DelegationSecret, TagsIndexed};
+use crate::store::record::settings::{ClockOffset, DelegationSecret, ScopeSecret, TagsIndexed};
 
 #[derive(Serialize, Deserialize)]
 pub struct ServerV1 {
@@ -32,12 +32,15 @@ pub struct IntentV1 {
 pub struct DelegationSecretV1([u8; 32]);
 
 #[derive(Serialize, Deserialize)]
+pub struct ScopeSecretV1([u8; 32]);
+
+#[derive(Serialize, Deserialize)]
 pub struct ClockOffsetV1(u64);
 
 #[derive(Serialize, Deserialize)]
 pub struct TagsIndexedV1(u64);
 
-first_shape!(ServerV1, JobV1, IntentV1, DelegationSecretV1, ClockOffsetV1, TagsIndexedV1);
+first_shape!(ServerV1, JobV1, IntentV1, DelegationSecretV1, ScopeSecretV1, ClockOffsetV1, TagsIndexedV1);
 
 impl From<&ServerRow> for ServerV1 {
     fn from(row: &ServerRow) -> Self {
@@ -87,6 +90,18 @@ impl From<&DelegationSecret> for DelegationSecretV1 {
 
 impl From<DelegationSecretV1> for DelegationSecret {
     fn from(stored: DelegationSecretV1) -> Self {
+        Self(stored.0)
+    }
+}
+
+impl From<&ScopeSecret> for ScopeSecretV1 {
+    fn from(secret: &ScopeSecret) -> Self {
+        Self(secret.0)
+    }
+}
+
+impl From<ScopeSecretV1> for ScopeSecret {
+    fn from(stored: ScopeSecretV1) -> Self {
         Self(stored.0)
     }
 }

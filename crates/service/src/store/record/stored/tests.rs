@@ -3,8 +3,8 @@
 use lazuli_model::access::{AccessPolicy, PublicAccess};
 use lazuli_model::admission::lease::{Lease, LeaseDuration, LeaseId};
 use lazuli_model::blob::{
-    BlobType, ContentHeaders, ContentMd5, CopyState, CopyStatus, CustomerKey, ExplicitTier, ImmutabilityMode,
-    ImmutabilityPolicy, RehydratePriority, Rehydration, SoftDeletion, Tier,
+    BlobType, ContentHeaders, ContentMd5, CopyState, CopyStatus, CustomerKeyHash, ExplicitTier,
+    ImmutabilityMode, ImmutabilityPolicy, RehydratePriority, Rehydration, SoftDeletion, Tier,
 };
 use lazuli_model::etag::ETag;
 use lazuli_model::metadata::Metadata;
@@ -25,8 +25,11 @@ use crate::store::record::container::ContainerRecord;
 use crate::store::record::content::{self, Content, DeadContent, Holders, ListedBlock, Piece, Segment};
 use crate::store::record::copy_job::CopyJob;
 use crate::store::record::dead_snapshots::DeadSnapshots;
+use crate::store::record::deleted_container::DeletedContainer;
+use crate::store::record::kept_snapshots::{KeptSnapshots, KeptTogether};
 use crate::store::record::queue::{MessageFields, QueueRecord, Text};
 use crate::store::record::table::TableRecord;
+use crate::store::seal::{KeyName, Seal};
 
 /// A value is written as it was by the build that first wrote its shape, and read as what it was.
 #[track_caller]
@@ -56,7 +59,10 @@ fn policies() -> Vec<AccessPolicy> {
 }
 
 fn content() -> Content {
-    let pieces = vec![Piece::Chunk { id: 7, len: 30 }, Piece::Inline { id: ContentId(9), len: 3 }];
+    let pieces = vec![
+        Piece::Chunk { id: 7, len: 30, seal: None },
+        Piece::Inline { id: ContentId(9), len: 3, seal: None },
+    ];
     Content { id: ContentId(9), length: 33, shape: content::Shape::Pieces(pieces) }
 }
 
@@ -80,7 +86,7 @@ fn a_blob() {
         tags: Tags::from_stored(vec![("k".into(), "v".into())]),
         lease: lease(),
         tier: Some(ExplicitTier { tier: Tier::Archive, changed: Timestamp(300) }),
-        customer_key: Some(CustomerKey { sha256: [5; 32] }),
+        customer_key: Some(CustomerKeyHash([5; 32])),
         encryption_scope: Some("s".into()),
         snapshots: 4,
         sequence_number: 6,
@@ -177,6 +183,11 @@ fn a_container() {
         &container,
         "010303030303030303030303030102030101610162020101690101000101720111013c01070001017301",
     );
+    let deletion = SoftDeletion { deleted: Timestamp(5), until: Timestamp(300) };
+    assert_bytes(
+        &DeletedContainer { container, deletion },
+        "010303030303030303030303030102030101610162020101690101000101720111013c0107000101730105ac02",
+    );
 }
 
 #[test]
@@ -188,12 +199,13 @@ fn contents_and_blocks() {
         created: Timestamp(7),
         lease: lease(),
         customer_key: None,
+        encryption_scope: None,
     };
-    assert_bytes(&staged, "020506070111013c01070000");
+    assert_bytes(&staged, "020506070111013c0107000000");
     let first = [1, 5, 6, 7, 1, 0x11, 1, 0x3c, 1, 7, 0];
     assert_eq!(StagedRecord::decode(&first).expect("read"), staged, "the first shape");
-    staged.customer_key = Some(CustomerKey { sha256: [5; 32] });
-    assert_bytes(&staged, &format!("020506070111013c01070001{}", "05".repeat(32)));
+    staged.customer_key = Some(CustomerKeyHash([5; 32]));
+    assert_bytes(&staged, &format!("020506070111013c01070001{}00", "05".repeat(32)));
     let manifest =
         Content { id: ContentId(1), length: 2, shape: content::Shape::Manifest { blocks: 3, named: true } };
     let blocks = vec![
@@ -203,12 +215,19 @@ fn contents_and_blocks() {
     assert_bytes(&Segment { start: 4, blocks }, "0204020201020921010200071e010903000102020301");
     assert_bytes(&Content::empty(), "01000000");
     assert_bytes(&Holders(300), "01ac02");
-    assert_bytes(&DeadContent::Pieces(vec![Piece::Chunk { id: 1, len: 2 }]), "010001000102");
+    assert_bytes(&DeadContent::Pieces(vec![Piece::Chunk { id: 1, len: 2, seal: None }]), "010001000102");
+    let seal = Some(Seal { key: KeyName(3), salt: 4 });
+    assert_bytes(&DeadContent::Pieces(vec![Piece::Chunk { id: 1, len: 2, seal }]), "0100010201020304");
+    let inline = Piece::Inline { id: ContentId(1), len: 2, seal };
+    assert_bytes(&DeadContent::Pieces(vec![inline]), "0100010301020304");
     assert_bytes(&DeadContent::Manifest, "0101");
     assert_bytes(&DeadContent::Segments, "0102");
     assert_bytes(&DeadContent::Stage, "0103");
     assert_bytes(&DeadContent::Absorb, "0104");
     assert_bytes(&DeadSnapshots { up_to: 300 }, "01ac02");
+    let deletion = SoftDeletion { deleted: Timestamp(5), until: Timestamp(300) };
+    let kept = KeptTogether { from: 1, up_to: 300, deletion, count: 7 };
+    assert_bytes(&KeptSnapshots(vec![kept]), "010101ac0205ac0207");
     let job = CopyJob {
         id: uuid::Uuid::from_u128(0x11),
         account: "a".into(),

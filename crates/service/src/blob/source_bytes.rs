@@ -1,0 +1,51 @@
+//! The bytes of a source, or of a part of one: what Put Block, Put Page and Append Block From URL write.
+
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::operation::Judged;
+use lazuli_model::range::ByteRange;
+
+use super::copy_source::{CopySource, OwnSource};
+use super::write::refuse_archived;
+use crate::download::Download;
+use crate::fault::Answer;
+use crate::{Body, Context, Services};
+
+/// A source elsewhere was asked for the range already, and sends nothing else.
+pub(super) async fn source_bytes(
+    services: &Services,
+    context: &Context,
+    source: CopySource,
+    range: Option<ByteRange>,
+    op: impl Judged,
+) -> Answer<Body> {
+    match source {
+        CopySource::Own(own) => own_bytes(services, context, &own, range, op).await,
+        CopySource::Foreign(foreign) => Ok(foreign.body),
+    }
+}
+
+async fn own_bytes(
+    services: &Services,
+    context: &Context,
+    own: &OwnSource,
+    range: Option<ByteRange>,
+    op: impl Judged,
+) -> Answer<Body> {
+    let active = services.readers().enter();
+    let view = services.view(context).await?;
+    let source = view.copy_source(own, op).await?;
+    refuse_archived(&source)?;
+    let key = own.customer_key.as_ref();
+    view.check_readable(&own.account, &source, key)?;
+    let length = source.length();
+    let range = match range {
+        None => 0..length,
+        Some(range) => range.resolve(length).map_err(|failure| {
+            let status = failure.status();
+            Failure::new(ErrorCode::CannotVerifyCopySource)
+                .with_status(status)
+                .with_message(failure.code.message())
+        })?,
+    };
+    Ok(Download::open(services, active, &view, &source.content, range, key).await?.into_body())
+}
