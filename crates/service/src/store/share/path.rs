@@ -64,7 +64,7 @@ impl PathPlace {
     }
 
     /// Nothing is changed in a snapshot.
-    fn writable(&self) -> Result<(), Failure> {
+    pub(super) fn writable(&self) -> Result<(), Failure> {
         match self.snapshot {
             Some(_) => Err(ErrorCode::ShareSnapshotOperationNotSupported.into()),
             None => Ok(()),
@@ -131,7 +131,13 @@ impl<M: Mode> Unit<M> {
                 let opens = opens.into_iter().map(|(_, open)| open.open).collect();
                 Some(ExistingPath { record, opens, delete_pending })
             }
-            record => record.map(|record| ExistingPath { record, opens: Vec::new(), delete_pending: false }),
+            // In a snapshot nothing is open, and nothing is leased.
+            record => record.map(|mut record| {
+                if let Some(file) = record.file_mut() {
+                    file.lease = None;
+                }
+                ExistingPath { record, opens: Vec::new(), delete_pending: false }
+            }),
         };
         let place = PathPlace { share_name: at.share.clone(), share, snapshot: at.snapshot, at: standing };
         Ok(Found::new(self.clone(), place, existing))

@@ -3,6 +3,7 @@
 mod crowd;
 mod history;
 mod opens;
+mod shares;
 
 use std::ops::Range;
 
