@@ -66,9 +66,9 @@ pub enum ShareProtocol {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RootSquash {
     #[default]
-    NoRootSquash,
-    RootSquash,
-    AllSquash,
+    None,
+    Root,
+    All,
 }
 
 impl Record for ShareRecord {

@@ -69,6 +69,7 @@ impl Present<ExistingPath> {
     /// Opens what was found, if every other open and the lease agree; tells the handle.
     pub async fn open(self, new: &NewOpen) -> Answer<u64> {
         let Self { mut unit, place, record: ExistingPath { record, opens, .. }, .. } = self;
+        place.writable()?;
         let is_leased =
             record.file().is_some_and(|file| lease::state(file.lease.as_ref(), unit.now()).is_locked());
         sharing::check_open(&new.open, &opens, is_leased)?;
@@ -100,6 +101,7 @@ impl Found<ExistingPath> {
     /// For those who have it open.
     pub fn attend(self) -> Result<Attended, Failure> {
         let (unit, place, existing) = self.into_parts();
+        place.writable()?;
         let record = existing.ok_or(ErrorCode::ResourceNotFound)?.record;
         Ok(Attended { unit, place, record })
     }
@@ -175,6 +177,9 @@ impl<M: Mode> Present<ExistingPath, M> {
         after: Option<(NodeId, u64)>,
         limit: usize,
     ) -> Answer<(Vec<(NodeId, u64, OpenRecord)>, Option<(NodeId, u64)>)> {
+        if self.place.snapshot.is_some() {
+            return Ok((Vec::new(), None));
+        }
         let (reader, tree) = (self.unit.reader(), self.place.tree());
         let Some(own) = tree.path_of::<PathRecord>(reader, self.record.record.node).await? else {
             return Ok((Vec::new(), None));
@@ -196,6 +201,9 @@ impl<M: Mode> Present<ExistingPath, M> {
 
     /// The opens of a file or directory, by their handles.
     pub async fn handles(&self) -> Answer<Vec<(u64, OpenRecord)>> {
+        if self.place.snapshot.is_some() {
+            return Ok(Vec::new());
+        }
         let (generation, node) = (self.place.share.generation, self.record.record.node);
         Ok(self.unit.opens_of(generation, node).await?.0)
     }

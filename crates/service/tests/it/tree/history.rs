@@ -108,7 +108,7 @@ impl World {
         match bytes.map_or(0, |bytes| bytes.len() as u64) {
             0 => from..from + length,
             // One in many is beyond the end.
-            end if length % 16 == 0 => from % end..end + 1,
+            end if length.is_multiple_of(16) => from % end..end + 1,
             end => from % end..(from % end + length).min(end),
         }
     }

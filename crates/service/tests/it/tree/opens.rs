@@ -203,6 +203,18 @@ async fn handles_below_a_directory() {
     assert_eq!(below("").await, (5, 1));
     assert_eq!(below("d").await, (2, 1));
     assert_eq!(below("moved").await, (1, 0));
+    // Nothing is open in a snapshot, and nothing can be opened in one by a row.
+    let moment = bench.snapshot_share().await;
+    let then = &at("d/f", Some(moment));
+    let view = bench.services.view(&bench.context).await.unwrap();
+    let file = view.path(then).await.unwrap().admit(Look, &given()).unwrap().file().unwrap();
+    assert!(file.handles().await.unwrap().is_empty());
+    let new = &new_open(Rights::READ, Rights::ALL, Incarnation(1));
+    let open = |unit: Unit| async move {
+        unit.path(then).await?.admit(Attend, &given())?.present()?.open(new).await
+    };
+    let told = bench.services.commit(&bench.context, open).await;
+    assert_eq!(code(told).map(drop), Err(ErrorCode::ShareSnapshotOperationNotSupported));
 }
 
 /// An open ends with the server that its client speaks to.

@@ -41,7 +41,7 @@ struct PosixV1 {
 #[derive(Serialize, Deserialize)]
 enum PathBodyV1 {
     Directory,
-    File(FileBodyV1),
+    File(Box<FileBodyV1>),
     SymbolicLink { target: String },
 }
 
@@ -86,7 +86,7 @@ impl From<&PathRecord> for PathV1 {
             }),
             body: match body {
                 PathBody::Directory => PathBodyV1::Directory,
-                PathBody::File(file) => PathBodyV1::File(FileBodyV1::of(file)),
+                PathBody::File(file) => PathBodyV1::File(Box::new(FileBodyV1::of(file))),
                 PathBody::SymbolicLink { target } => PathBodyV1::SymbolicLink { target: target.clone() },
             },
         }

@@ -65,12 +65,12 @@ same_variants!(ProtocolV1, ShareProtocol { Smb, Nfs });
 
 #[derive(Serialize, Deserialize)]
 enum RootSquashV1 {
-    NoRootSquash,
-    RootSquash,
-    AllSquash,
+    None,
+    Root,
+    All,
 }
 
-same_variants!(RootSquashV1, RootSquash { NoRootSquash, RootSquash, AllSquash });
+same_variants!(RootSquashV1, RootSquash { None, Root, All });
 
 impl From<&ShareRecord> for ShareV1 {
     fn from(share: &ShareRecord) -> Self {

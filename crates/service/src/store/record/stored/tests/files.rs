@@ -81,7 +81,7 @@ fn a_share() {
             tier: Some(ShareTier::Premium),
             tier_changed: Some(Timestamp(5)),
             protocol: ShareProtocol::Nfs,
-            root_squash: RootSquash::AllSquash,
+            root_squash: RootSquash::All,
             snapshot_virtual_directory: Some(true),
             paid_bursting: Some(false),
             paid_bursting_iops: Some(6),
