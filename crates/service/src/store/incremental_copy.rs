@@ -29,6 +29,7 @@ impl Admitted<Existing> {
             self.check_is_next(old, source, copy).await?;
         }
         self.unit.check_sealed(&self.place, &source.encryption())?;
+        let is_first = old.is_none();
         let properties = BlobProperties {
             headers: source.headers.clone(),
             metadata: source.metadata.clone(),
@@ -51,7 +52,8 @@ impl Admitted<Existing> {
         if let Some((id, snapshot)) = made {
             unit.put(key::snapshot(generation, &name, id.0), snapshot.encode());
         }
-        Ok(stamped)
+        // Only the first copy tells a version (recorded).
+        Ok(if is_first { stamped } else { Stamped { version: None, ..stamped } })
     }
 
     /// The source must be a later snapshot of the blob that the last copy was made of, as the layers tell.
