@@ -88,7 +88,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Whether nothing stands in a directory. What is inserted meanwhile makes the commit fail: whoever inserts has read
+    /// Whether nothing stands in a directory. What is inserted meanwhile makes the commit fail: every insertion has read
     /// the directory's entry as a check, and so that entry is the guard of the range.
     pub async fn is_empty<E: Entry>(&self, reader: &Reader, slot: &Slot, directory: &E) -> Answer<bool> {
         let range = key::entries(E::SPACE, directory.node(), "");

@@ -4,7 +4,7 @@
 //! The record of a file or directory stands in its entry. Shares of the File service are such trees, and hierarchical
 //! accounts can be: the entry's own type says in which [`Space`] of keys it lies and how names are compared.
 //!
-//! Whoever resolves a path reads every entry on the way as a check of its commit. So nothing is written below a directory
+//! To resolve a path is to read every entry on the way as a check of the commit. So nothing is written below a directory
 //! that is moved or deleted at that time, and no two renames make a circle; and those that create entries in one
 //! directory only read it, and do not meet.
 //!

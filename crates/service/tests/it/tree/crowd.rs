@@ -97,7 +97,7 @@ async fn a_directory_is_deleted_only_when_it_is_empty() {
     check_tree(&bench).await;
 }
 
-/// Directories are moved into one another: no circle, nothing lost, and whoever was told that it moved, did.
+/// Directories are moved into one another: no circle, and nothing is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn renames_into_one_another_make_no_circle() {
     let bench = bench().await;

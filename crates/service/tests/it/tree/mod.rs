@@ -1,5 +1,6 @@
 //! Directories and files of a share: against a model, and many clients at once.
 
+mod cases;
 mod crowd;
 mod history;
 mod opens;
