@@ -1,5 +1,7 @@
 //! The bytes of every shape, as directories have them.
 
+mod files;
+
 use lazuli_model::access::{AccessPolicy, PublicAccess};
 use lazuli_model::admission::lease::{Lease, LeaseDuration, LeaseId};
 use lazuli_model::blob::{
