@@ -57,10 +57,13 @@ def keep_deleted(test):
 
 
 CONTAINERS = 'containerSoftDelete=2'
+# The scopes that the recorded account had.
+SCOPES = 'encryptionScope=seanscope1,encryptionScope=encryptionScope,encryptionScope=key-name1'
 PLAIN = Account('')
 OF_SERVICE = {'blob': (
     PLAIN,
-    Account('-versioning', ('--features', 'immutability,' + CONTAINERS), 'versioning,immutability,softdelete', on_versioning),
+    Account('-versioning', ('--features', ','.join(('immutability', CONTAINERS, SCOPES))),
+            'versioning,immutability,softdelete,encryption-scope', on_versioning),
     Account('-softdelete', ('--features', CONTAINERS), 'softdelete', on_soft_delete, keep_deleted),
 )}
 

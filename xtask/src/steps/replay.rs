@@ -3,7 +3,7 @@
 
 use super::Outcome;
 use crate::paths;
-use crate::server::Server;
+use crate::server;
 use crate::shell::{Chore, command, run as execute};
 
 const RUNNER: &str = "conformance/replay/run.py";
@@ -13,10 +13,10 @@ pub fn run() -> Chore<Outcome> {
     let Some(recordings) = paths::replay() else {
         return Ok(Outcome::Skipped("../shared/replay is not here"));
     };
-    let server = Server::start("replay")?;
+    // The runner starts one for each kind of account that recordings were made on.
+    server::build()?;
     let mut python = command("python3");
-    python.args(["-B", RUNNER, "--connection-string", &server.connection_string()]);
-    python.args(["--clock-url", &server.clock_url()]);
+    python.args(["-B", RUNNER, "--server"]).arg(server::binary());
     python.arg("--replay").arg(recordings).arg("--out").arg(paths::target().join("replay"));
     execute(&mut python)?;
     Ok(Outcome::Passed)

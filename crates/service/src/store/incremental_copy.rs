@@ -26,6 +26,7 @@ impl Admitted<Existing> {
             self.check_is_next(old, source, copy).await?;
         }
         self.unit.check_sealed(&self.place, &source.encryption())?;
+        let is_first = old.is_none();
         let properties = BlobProperties {
             headers: source.headers.clone(),
             metadata: source.metadata.clone(),
@@ -49,7 +50,8 @@ impl Admitted<Existing> {
             beside.state = BlobState::Snapshot(id);
             beside.write(&mut unit, &snapshot);
         }
-        Ok(stamped)
+        // Only the first copy tells a version (recorded).
+        Ok(if is_first { stamped } else { Stamped { version: None, ..stamped } })
     }
 
     /// The source must be a later snapshot of the blob that the last copy was made of, as the layers tell.
