@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::options::Options;
-use crate::{Trial, abuse, delivery, history, kill, lease, several, transfer};
+use crate::{Trial, abuse, delivery, events, history, kill, lease, several, transfer};
 
 type Running<'a> = Pin<Box<dyn Future<Output = Trial<String>> + Send + 'a>>;
 
@@ -43,10 +43,12 @@ cases! {
     "table-history", "32 clients, small partitions, groups and queries, restarts: one order explains all", true, history::run::<history::table::Partitions>;
     "transfer", "32 writers move amounts by groups, restarts: one sum for every reader, no merge lost", true, transfer::run;
     "delivery", "64 consumers, messages abandoned, restarts: each delivered, none twice at once, none again", true, delivery::run;
+    "events", "kill -9 while blobs are made and deleted: every acknowledged change is told, and told once", true, events::run;
     "several-history", "the same with three servers over one engine, another one for each request", true, several::run::<history::blob::Blobs>;
     "several-table", "table-history with three servers", true, several::run::<history::table::Partitions>;
     "several-transfer", "transfer with three servers", true, several::transfer;
     "several-delivery", "delivery with three servers", true, several::delivery;
+    "several-events", "events with three servers", true, events::several;
     "several-reads", "a slow download from one server while others overwrite and sweep", true, several::reads;
     "lease-wall", "the wall clock jumps by hours and days, both ways", false, lease::wall::run;
     "lease-crash", "kill -9 in mid-lease: held for what is left of it", true, lease::crash::run;

@@ -6,6 +6,7 @@ mod arena;
 mod blob;
 mod case;
 mod delivery;
+mod events;
 mod history;
 mod kill;
 mod lease;

@@ -62,8 +62,8 @@ SCOPES = 'encryptionScope=seanscope1,encryptionScope=encryptionScope,encryptionS
 PLAIN = Account('')
 OF_SERVICE = {'blob': (
     PLAIN,
-    Account('-versioning', ('--features', ','.join(('versioning', CONTAINERS, SCOPES))),
-            'versioning,softdelete,encryption-scope', on_versioning),
+    Account('-versioning', ('--features', ','.join(('immutability', CONTAINERS, SCOPES))),
+            'versioning,immutability,softdelete,encryption-scope', on_versioning),
     Account('-softdelete', ('--features', CONTAINERS), 'softdelete', on_soft_delete, keep_deleted),
 )}
 

@@ -2,6 +2,9 @@
 //! protocol of its data; here it stands in the configuration.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::event::EventSubscription;
 
 /// The default is a plain account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub struct Features {
     pub container_soft_delete: Option<u32>,
     /// Names that blobs and containers may be encrypted under.
     pub encryption_scopes: Vec<String>,
+    /// Who is told of blobs that are made and deleted.
+    pub events: Vec<Arc<EventSubscription>>,
 }
 
 /// Of all accounts of a server.
@@ -30,8 +35,14 @@ impl AccountFeatures {
             last_access_time: false,
             container_soft_delete: None,
             encryption_scopes: Vec::new(),
+            events: Vec::new(),
         };
         self.0.get(account).unwrap_or(PLAIN)
+    }
+
+    /// The subscriptions of all accounts.
+    pub fn events(&self) -> impl Iterator<Item = &Arc<EventSubscription>> {
+        self.0.values().flat_map(|features| &features.events)
     }
 
     pub fn entry(&mut self, account: &str) -> &mut Features {

@@ -1,6 +1,7 @@
 //! What a blob says about itself, in the words of the service's reference.
 
 pub use crate::encryption::{CustomerKey, CustomerKeyHash};
+use crate::error::ErrorCode;
 use crate::time::Timestamp;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -192,6 +193,52 @@ impl ImmutabilityMode {
 pub struct ImmutabilityPolicy {
     pub until: Timestamp,
     pub mode: ImmutabilityMode,
+}
+
+impl ImmutabilityPolicy {
+    /// Refuses to put another policy in the place of this one. A locked one can be prolonged, and nothing else.
+    pub fn permits(self, next: Self) -> Result<(), ErrorCode> {
+        let prolongs = next.mode == ImmutabilityMode::Locked && next.until >= self.until;
+        match self.mode {
+            ImmutabilityMode::Locked if !prolongs => Err(ErrorCode::BlobImmutableDueToPolicy),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses to take it away.
+    pub fn permits_removal(self) -> Result<(), ErrorCode> {
+        match self.mode {
+            ImmutabilityMode::Locked => Err(ErrorCode::ImmutabilityPolicyDeleteOnLockedPolicy),
+            ImmutabilityMode::Unlocked => Ok(()),
+        }
+    }
+}
+
+/// When a blob is to be gone, as Set Blob Expiry says it: `x-ms-expiry-option` with its `x-ms-expiry-time`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expiry {
+    Never,
+    /// Milliseconds after the blob was created.
+    AfterCreation(u64),
+    /// Milliseconds from now.
+    FromNow(u64),
+    At(Timestamp),
+}
+
+impl Expiry {
+    /// The moment, of a blob that was created then.
+    pub fn moment(self, created: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        const TICKS: u64 = 10_000;
+        let after = |start: Timestamp, milliseconds: u64| {
+            Timestamp(start.0.saturating_add(milliseconds.saturating_mul(TICKS))).min(Timestamp::MAX)
+        };
+        match self {
+            Self::Never => None,
+            Self::AfterCreation(milliseconds) => Some(after(created, milliseconds)),
+            Self::FromNow(milliseconds) => Some(after(now, milliseconds)),
+            Self::At(moment) => Some(moment),
+        }
+    }
 }
 
 /// A blob, snapshot or version that was deleted and can be brought back.

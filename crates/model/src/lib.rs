@@ -9,6 +9,7 @@ pub mod checksum;
 pub mod encryption;
 pub mod error;
 pub mod etag;
+pub mod event;
 pub mod metadata;
 pub mod name;
 pub mod odata;

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use lazuli_model::account::Features;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{ReadingOp, Resource, Row, WritingOp};
@@ -43,6 +44,11 @@ impl Call {
     /// The same for one that writes.
     pub fn writing(&self) -> Result<WritingOp, Failure> {
         Ok(WritingOp::of(self.row.op).ok_or(ErrorCode::InternalError)?)
+    }
+
+    /// What the account can do beyond a plain one.
+    pub fn features(&self) -> &Features {
+        self.services.options().features.of(&self.context.account)
     }
 
     /// The container of the address.

@@ -36,6 +36,7 @@ pub mod target;
 #[cfg(test)]
 mod testing;
 mod web;
+pub mod webhook;
 pub mod xml;
 
 pub use call::Call;

@@ -53,6 +53,10 @@ handlers! {
     GetBlobTags => blob::get_blob_tags::get_blob_tags,
     SetBlobTags => blob::set_blob_tags::set_blob_tags,
     SetBlobTier => blob::set_blob_tier::set_blob_tier,
+    SetBlobExpiry => blob::set_blob_expiry::set_blob_expiry,
+    SetBlobImmutabilityPolicy => blob::set_blob_immutability_policy::set_blob_immutability_policy,
+    DeleteBlobImmutabilityPolicy => blob::set_blob_immutability_policy::delete_blob_immutability_policy,
+    SetBlobLegalHold => blob::set_blob_legal_hold::set_blob_legal_hold,
     DeleteBlob => blob::delete_blob::delete_blob,
     UndeleteBlob => blob::undelete_blob::undelete_blob,
     SnapshotBlob => blob::snapshot_blob::snapshot_blob,
@@ -109,7 +113,7 @@ handlers! {
     PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
     }
     unbuilt: {
-        RenameContainer, SetBlobExpiry, SetBlobImmutabilityPolicy, DeleteBlobImmutabilityPolicy, SetBlobLegalHold,
+        RenameContainer,
     }
 }
 

@@ -10,6 +10,7 @@ use lazuli_model::access::ContainerAccess;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{self, Method, Row, Service};
 use lazuli_model::version::ApiVersion;
+use lazuli_service::event::{Cause, api};
 use lazuli_service::shared::service_properties::get_service_properties;
 use lazuli_service::{Context, Services};
 use tracing::Instrument;
@@ -27,6 +28,16 @@ use crate::response_head::{HttpDate, ResponseHead};
 use crate::web::WebAddress;
 use crate::{address, cors, dfs, headers, operations, request_body, table, web};
 
+/// What addresses of the account's containers begin with, for the client of this request.
+fn endpoint(head: &Head) -> String {
+    let scheme = if head.secure { "https" } else { "http" };
+    let host = head.header(headers::HOST).unwrap_or_default();
+    match head.target.path_style {
+        true => format!("{scheme}://{host}/{}", head.target.account),
+        false => format!("{scheme}://{host}"),
+    }
+}
+
 /// An answer, and what logs and metrics say about its request.
 pub struct Served {
     pub response: Response<ResponseBody>,
@@ -42,11 +53,14 @@ pub struct Gateway {
     pub auth: Arc<Auth>,
     pub(crate) sources: Arc<Sources>,
     pub(crate) date: HttpDate,
+    /// Of requests inside of another one's body: where that came to.
+    endpoint: Option<String>,
 }
 
 impl Gateway {
     pub fn new(services: Services, auth: Auth) -> Self {
-        Self { services, auth: Arc::new(auth), sources: Arc::default(), date: HttpDate::default() }
+        let (sources, date) = (Arc::default(), HttpDate::default());
+        Self { services, auth: Arc::new(auth), sources, date, endpoint: None }
     }
 
     /// Where copies may come from, beside the address that a request itself came to.
@@ -59,7 +73,9 @@ impl Gateway {
     /// The gateway of the requests inside of a request's body.
     pub(crate) fn inside(call: &Call) -> Self {
         let (services, auth) = (call.services.clone(), Arc::clone(&call.auth));
-        Self { services, auth, sources: Arc::clone(&call.sources), date: HttpDate::default() }
+        let has_events = !services.options().features.of(&call.context.account).events.is_empty();
+        let endpoint = has_events.then(|| endpoint(&call.head));
+        Self { services, auth, sources: Arc::clone(&call.sources), date: HttpDate::default(), endpoint }
     }
 
     /// The answer alone.
@@ -190,7 +206,8 @@ impl Gateway {
         let (account, version) = (head.target.account.as_str().into(), head.version);
         let scope = head.header(headers::X_MS_ENCRYPTION_SCOPE).or(grant.encryption_scope.as_deref());
         let encryption_scope = scope.map(Into::into);
-        let context = Context { account, version, principal: grant.principal(), encryption_scope };
+        let cause = self.cause(&head, row);
+        let context = Context { account, version, principal: grant.principal(), encryption_scope, cause };
         check_body(&head, row)?;
         check_timeout(&head)?;
         let (services, auth) = (self.services.clone(), Arc::clone(&self.auth));
@@ -201,6 +218,18 @@ impl Gateway {
             _ => handler(call).await,
         }?;
         self.count(reply, row).await
+    }
+
+    /// What events tell of a request; None where there are none to be raised.
+    fn cause(&self, head: &Head, row: &Row) -> Option<Arc<Cause>> {
+        api(row.op)?;
+        if self.services.options().features.of(&head.target.account).events.is_empty() {
+            return None;
+        }
+        let endpoint = self.endpoint.clone().unwrap_or_else(|| endpoint(head));
+        let client_request_id = head.headers.find(headers::X_MS_CLIENT_REQUEST_ID);
+        let client_request_id = client_request_id.and_then(|id| id.to_str().ok()).map(str::to_owned);
+        Some(Arc::new(Cause { op: row.op, request_id: head.request_id, client_request_id, endpoint }))
     }
 
     /// Counts the body of an answer until its client has taken it. What only reads is refused when there is no memory

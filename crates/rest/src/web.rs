@@ -241,6 +241,7 @@ impl Page<'_> {
             version: ApiVersion::NEWEST,
             principal: Principal::Anonymous,
             encryption_scope: None,
+            cause: None,
         };
         let (auth, sources) = (self.gateway.auth.clone(), self.gateway.sources.clone());
         let (grant, body) = (Box::new(nobody()), Body::empty());

@@ -180,9 +180,12 @@ settings! {
             create_queues: List, "createQueues", "LIST", "LAZULI_CREATE_QUEUES";
             /// Create these tables at start: [account/]name, separated by commas.
             create_tables: List, "createTables", "LIST", "LAZULI_CREATE_TABLES";
-            /// What accounts can do beyond a plain one: [account/]feature, separated by commas; versioning, immutability,
-            /// lastAccessTime, containerSoftDelete=DAYS, encryptionScope=NAME.
+            /// What accounts can do beyond a plain one: [account/]feature, separated by commas; versioning, immutability
+            /// (which switches versioning on), lastAccessTime, containerSoftDelete=DAYS, encryptionScope=NAME.
             features: List, "features", "LIST", "LAZULI_FEATURES";
+            /// Who is told of blobs that are made and deleted: [account/]queue:NAME or [account/]https://HOST/PATH, each with
+            /// options behind it (docs/configuration.md), separated by commas.
+            events: List, "events", "LIST", "LAZULI_EVENTS";
         }
         switches {
             /// Keep everything in memory; nothing survives the process.

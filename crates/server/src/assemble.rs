@@ -8,6 +8,8 @@ use lazuli_model::operation::Service;
 use lazuli_rest::Gateway;
 use lazuli_rest::auth::{Account, Accounts, Auth, Jwks, OAuth};
 use lazuli_rest::copy::{ForeignHosts, Sources};
+use lazuli_rest::webhook::WebHooks;
+use lazuli_service::event::deliver_forever;
 use lazuli_service::{Members, ServiceOptions, Services, upkeep};
 use tokio::task::JoinHandle;
 
@@ -96,9 +98,13 @@ impl Assembled {
     }
 
     /// Work that goes on beside the requests.
-    pub fn in_background(&self) -> [JoinHandle<()>; 2] {
-        let sweeping = tokio::spawn(upkeep::sweep_forever(self.services.clone()));
-        [sweeping, tokio::spawn(self.services.clone().keep_beating())]
+    pub fn in_background(&self) -> [JoinHandle<()>; 3] {
+        let deliver = deliver_forever(self.services.clone(), Arc::new(WebHooks::default()));
+        [
+            tokio::spawn(upkeep::sweep_forever(self.services.clone())),
+            tokio::spawn(self.services.clone().keep_beating()),
+            tokio::spawn(deliver),
+        ]
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod blob;
 pub mod body;
 pub mod budget;
+pub mod event;
 pub mod fault;
 pub mod outgoing;
 pub mod pace;
@@ -77,11 +78,19 @@ pub struct Context {
     pub principal: Principal,
     /// The encryption scope that what is written goes under, where the request names one.
     pub encryption_scope: Option<Arc<str>>,
+    /// The request, as events tell it; of accounts that have events.
+    pub cause: Option<Arc<event::Cause>>,
 }
 
 impl Context {
     pub fn of_owner(account: &str, version: ApiVersion) -> Self {
-        Self { account: account.into(), version, principal: Principal::Owner, encryption_scope: None }
+        Self {
+            account: account.into(),
+            version,
+            principal: Principal::Owner,
+            encryption_scope: None,
+            cause: None,
+        }
     }
 
     /// For what is read of an account on behalf of the server itself.

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod address;
+pub mod batch;
 mod changeset;
 pub mod credentials;
 mod document;
@@ -18,6 +19,7 @@ mod record;
 pub mod recovery;
 pub mod request;
 mod structured;
+pub mod tags;
 
 pub struct Target {
     pub name: &'static str,
@@ -28,6 +30,7 @@ pub struct Target {
 
 pub const TARGETS: &[Target] = &[
     Target { name: "address", run: address::run, rounds: 20_000 },
+    Target { name: "batch", run: batch::run, rounds: 400 },
     Target { name: "changeset", run: changeset::run, rounds: 20_000 },
     Target { name: "credentials", run: credentials::run, rounds: 4_000 },
     Target { name: "document", run: document::run, rounds: 10_000 },
@@ -39,6 +42,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "recovery", run: recovery::run, rounds: 20 },
     Target { name: "request", run: request::run, rounds: 400 },
     Target { name: "structured", run: structured::run, rounds: 20_000 },
+    Target { name: "tags", run: tags::run, rounds: 20_000 },
 ];
 
 pub fn target(name: &str) -> Option<&'static Target> {

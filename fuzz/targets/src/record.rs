@@ -9,6 +9,7 @@ use lazuli_service::store::record::container::ContainerRecord;
 use lazuli_service::store::record::content::{Content, DeadContent, Holders, Segment};
 use lazuli_service::store::record::dead_snapshots::DeadSnapshots;
 use lazuli_service::store::record::entity::{Properties, StoredBody, StoredEntity, put_property};
+use lazuli_service::store::record::event::EventRow;
 use lazuli_service::store::record::queue::{MessageFields, QueueRecord};
 use lazuli_service::store::record::server::{Intent, JobRow, ServerRow};
 use lazuli_service::store::record::settings::{ClockOffset, DelegationSecret, TagsIndexed};
@@ -25,6 +26,7 @@ pub fn run(data: &[u8]) {
     one::<Holders>(data);
     one::<Segment>(data);
     one::<ServiceProperties>(data);
+    one::<EventRow>(data);
     one::<QueueRecord>(data);
     one::<MessageFields>(data);
     one::<TableRecord>(data);

@@ -6,6 +6,7 @@
 //! where it was given the [`Admitted`] of that very record.
 
 mod conditions;
+mod hold;
 pub mod lease;
 mod lease_id;
 mod position;
@@ -24,6 +25,7 @@ use crate::tags::{TagExpression, Tags};
 use crate::time::Timestamp;
 use crate::version::{ApiVersion, Feature};
 
+pub use hold::Hold;
 pub use lease::{Lease, LeaseAction, LeaseChange, LeaseDuration, LeaseId, LeaseState};
 pub use position::SequenceConditions;
 pub use source::admit_source;
@@ -50,6 +52,17 @@ pub struct Preconditions {
     /// The credential permits creating and not replacing. Known to authorisation, but only the commit
     /// can tell whether the target exists.
     pub create_only: bool,
+    /// Set Blob Properties with a new length: it changes bytes, which it does not do otherwise.
+    pub resizes: bool,
+}
+
+/// What is the same for everything that a request meets.
+#[derive(Debug, Clone, Copy)]
+pub struct Circumstances {
+    pub now: Timestamp,
+    pub version: ApiVersion,
+    /// A blob that is replaced stays as a version of its name.
+    pub keeps_versions: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -108,6 +121,8 @@ pub struct Target<'a> {
     pub is_being_copied: bool,
     /// The base of an incremental copy; its snapshots are blobs like others.
     pub is_incremental_copy: bool,
+    /// What protects it from being changed and deleted.
+    pub hold: Hold,
 }
 
 impl Target<'_> {
@@ -124,6 +139,7 @@ impl Target<'_> {
         tier_changed: None,
         is_being_copied: false,
         is_incremental_copy: false,
+        hold: Hold::NONE,
     };
 
     pub const UNCOMMITTED: Target<'static> =
@@ -156,6 +172,7 @@ pub enum Check {
     Type,
     PendingCopy,
     IncrementalCopy,
+    Hold,
     Seal,
     SequenceNumber,
     AppendPosition,
@@ -178,6 +195,7 @@ pub const ORDER: &[Check] = &[
     Check::Type,
     Check::PendingCopy,
     Check::IncrementalCopy,
+    Check::Hold,
     Check::Seal,
     Check::SequenceNumber,
     Check::AppendPosition,
@@ -192,6 +210,7 @@ struct Request<'a> {
     target: Target<'a>,
     now: Timestamp,
     version: ApiVersion,
+    keeps_versions: bool,
 }
 
 /// Lets `record`, which is what the address names now, through to an operation of this policy, or says why
@@ -201,11 +220,11 @@ pub fn admit<R: Subject>(
     given: &Preconditions,
     kind: Kind,
     mut record: Option<R>,
-    now: Timestamp,
-    version: ApiVersion,
+    circumstances: Circumstances,
 ) -> Result<Admitted<R>, Failure> {
+    let Circumstances { now, version, keeps_versions } = circumstances;
     let target = record.as_ref().map_or(Target::ABSENT, Subject::target);
-    let request = Request { policy, given, kind, target, now, version };
+    let request = Request { policy, given, kind, target, now, version, keeps_versions };
     for check in ORDER {
         request.judge(*check)?;
     }
@@ -247,6 +266,7 @@ impl Request<'_> {
             Check::Type => self.check_type(),
             Check::PendingCopy => self.check_pending_copy(),
             Check::IncrementalCopy => self.check_incremental_copy(),
+            Check::Hold => hold::check(self),
             Check::Seal => self.check_seal(),
             Check::SequenceNumber => position::check_sequence_number(self),
             Check::AppendPosition => position::check_append_position(self),

@@ -8,7 +8,7 @@ macro_rules! blob_operations {
             PutBlockBlob: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Put Blob", V::V2009_04_14)
                     .marks(&[Is(BLOB_TYPE, "BlockBlob"), Lacks(COPY_SOURCE)]).body(Bytes),
-                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Block),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Block).touches(Touches::Replaces),
                 access: CREATE_BLOB,
                 answer: answers(&[201]).etag(),
             }
@@ -16,7 +16,7 @@ macro_rules! blob_operations {
             PutPageBlob: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Put Blob", V::V2009_09_19)
                     .marks(&[Is(BLOB_TYPE, "PageBlob"), Lacks(COPY_SOURCE)]),
-                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Page),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Page).touches(Touches::Replaces),
                 access: CREATE_BLOB,
                 answer: answers(&[201]).etag(),
             }
@@ -24,7 +24,7 @@ macro_rules! blob_operations {
             PutAppendBlob: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Put Blob", V::V2015_02_21)
                     .marks(&[Is(BLOB_TYPE, "AppendBlob"), Lacks(COPY_SOURCE)]),
-                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Append).refuses_sealed(),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Append).refuses_sealed().touches(Touches::Replaces),
                 access: CREATE_BLOB,
                 answer: answers(&[201]).etag(),
             }
@@ -62,7 +62,7 @@ macro_rules! blob_operations {
             SetBlobMetadata: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Set Blob Metadata", V::V2009_04_14)
                     .marks(&[Is(COMP, "metadata")]),
-                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).changes_etag().honours_none_match_any(),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).changes_etag().honours_none_match_any().touches(Touches::Content),
                 access: WRITE_BLOB,
                 answer: answers(&[200]).etag(),
             }
@@ -117,7 +117,7 @@ macro_rules! blob_operations {
 
             DeleteBlob: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Delete], "Delete Blob", V::V2009_04_14).addresses(SNAPSHOT_OR_VERSION),
-                policy: WRITE.conditions(C::ETG.and(C::TIER_TIME)).lease(LeaseUse::Write).finds_uncommitted().works_on_incremental_copy(),
+                policy: WRITE.conditions(C::ETG.and(C::TIER_TIME)).lease(LeaseUse::Write).finds_uncommitted().works_on_incremental_copy().touches(Touches::Deletes),
                 access: DELETE_BLOB,
                 answer: answers(&[202]),
             }
@@ -205,7 +205,7 @@ macro_rules! blob_operations {
             PutBlockList: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Put Block List", V::V2009_04_14)
                     .marks(&[Is(COMP, "blocklist")]).body(Xml),
-                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Block),
+                policy: WRITE.conditions(C::ETG).lease(LeaseUse::Write).creates().changes_etag().of_type(BlobType::Block).touches(Touches::Replaces),
                 access: CREATE_BLOB,
                 answer: answers(&[201]).etag(),
             }
@@ -221,7 +221,7 @@ macro_rules! blob_operations {
             PutPage: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Put Page", V::V2009_09_19)
                     .marks(&[Is(COMP, "page"), Is(PAGE_WRITE, "update"), Lacks(COPY_SOURCE)]).body(Bytes),
-                policy: WRITE.conditions(C::ETG.and(C::SEQUENCE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Page).keeps_copy_state(),
+                policy: WRITE.conditions(C::ETG.and(C::SEQUENCE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Page).keeps_copy_state().touches(Touches::Content),
                 access: WRITE_BLOB,
                 answer: answers(&[201]).etag(),
             }
@@ -229,7 +229,7 @@ macro_rules! blob_operations {
             ClearPages: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Put Page", V::V2009_09_19)
                     .marks(&[Is(COMP, "page"), Is(PAGE_WRITE, "clear"), Lacks(COPY_SOURCE)]),
-                policy: WRITE.conditions(C::ETG.and(C::SEQUENCE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Page).keeps_copy_state(),
+                policy: WRITE.conditions(C::ETG.and(C::SEQUENCE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Page).keeps_copy_state().touches(Touches::Content),
                 access: WRITE_BLOB,
                 answer: answers(&[201]).etag(),
             }
@@ -245,7 +245,7 @@ macro_rules! blob_operations {
             AppendBlock: Writes {
                 route: on(Service::Blob, Resource::Blob, &[Put], "Append Block", V::V2015_02_21)
                     .marks(&[Is(COMP, "appendblock"), Lacks(COPY_SOURCE)]).body(Bytes),
-                policy: WRITE.conditions(C::ETG.and(C::APPEND_POSITION).and(C::MAX_SIZE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Append).refuses_sealed(),
+                policy: WRITE.conditions(C::ETG.and(C::APPEND_POSITION).and(C::MAX_SIZE)).lease(LeaseUse::Write).changes_etag().of_type(BlobType::Append).refuses_sealed().touches(Touches::Content),
                 access: APPEND_BLOB,
                 answer: answers(&[201]).etag(),
             }

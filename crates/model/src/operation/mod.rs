@@ -22,7 +22,7 @@ mod rules;
 
 pub use conditions::Conditions;
 pub use markdown::operations_markdown;
-pub use policy_of::{Judged, LeaseUse, Mode, Policy, Reads, Rule, Source, Unmet, Writes};
+pub use policy_of::{Judged, LeaseUse, Mode, Policy, Reads, Rule, Source, Touches, Unmet, Writes};
 pub use policy_of::{ReadingOp, WritingOp};
 pub use route::{allowed, route};
 pub use row::{Addresses, Answer, Body, Mark, Method, Name, Resource, Route, Row, Service};

@@ -50,6 +50,18 @@ pub enum Unmet {
     TargetOfMatchSince(Feature),
 }
 
+/// What an operation does to that which an immutability policy or a legal hold protects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Touches {
+    /// Neither the bytes nor the metadata.
+    Nothing,
+    /// Changes bytes or metadata in place. A policy forbids that even after its time.
+    Content,
+    /// Puts another content in its place. The old one is protected where it stays as a version.
+    Replaces,
+    Deletes,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     pub conditions: Conditions,
@@ -86,6 +98,8 @@ pub struct Policy {
     pub works_on_incremental_copy: bool,
     /// The blob goes on telling which copy wrote it, although the operation changes it.
     pub keeps_copy_state: bool,
+    /// What an immutability policy or a legal hold has to do with it.
+    pub touches: Touches,
 }
 
 /// Reads; its answers to conditions are those of reads.
@@ -110,6 +124,7 @@ pub(super) const READ: Policy = Policy {
     works_on_pending_copy: false,
     works_on_incremental_copy: false,
     keeps_copy_state: false,
+    touches: Touches::Nothing,
 };
 
 pub(super) const WRITE: Policy = Policy { rule: Rule::Write, ..READ };
@@ -190,6 +205,10 @@ impl Policy {
 
     pub(super) const fn keeps_copy_state(self) -> Self {
         Self { keeps_copy_state: true, ..self }
+    }
+
+    pub(super) const fn touches(self, touches: Touches) -> Self {
+        Self { touches, ..self }
     }
 }
 

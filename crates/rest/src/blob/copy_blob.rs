@@ -1,17 +1,26 @@
 //! Copy Blob, Copy Blob From URL, Put Blob From URL.
 
+use lazuli_model::admission::Hold;
 use lazuli_model::encryption::Encryption;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::Op;
 use lazuli_model::version::Feature;
 use lazuli_service::blob::{CopiedTags, CopyBlob, GivenProperties};
 
-use super::properties::{customer_key, encryption_of, refuse_immutability, show_encryption};
+use super::hold;
+use super::properties::{customer_key, encryption_of, refuse_headers, show_encryption};
 use crate::call::Call;
 use crate::head::Head;
 use crate::headers::{self, name};
 use crate::reply::Reply;
 use crate::{copy, decode};
+
+/// Put Blob From URL does not take them.
+const HOLD_HEADERS: [&str; 3] = [
+    headers::X_MS_IMMUTABILITY_POLICY_UNTIL_DATE,
+    headers::X_MS_IMMUTABILITY_POLICY_MODE,
+    headers::X_MS_LEGAL_HOLD,
+];
 
 const MIB: u64 = 1024 * 1024;
 
@@ -75,7 +84,6 @@ fn limit(op: Op) -> u64 {
 
 fn given(call: &Call) -> Result<GivenProperties, Failure> {
     let head = &call.head;
-    refuse_immutability(head)?;
     check_priority(head)?;
     let puts = call.row.op == Op::PutBlobFromUrl;
     let metadata = decode::metadata(head)?;
@@ -83,12 +91,14 @@ fn given(call: &Call) -> Result<GivenProperties, Failure> {
         metadata: (!metadata.is_empty()).then_some(metadata),
         tags: tags(call)?,
         tier: decode::tier(head)?,
+        hold: if puts { Hold::NONE } else { hold::given(call)? },
         ..GivenProperties::default()
     };
     if call.row.op == Op::CopyBlob {
         given.seals = head.flag(headers::X_MS_SEAL_BLOB)?;
     }
     if puts {
+        refuse_headers(head, &HOLD_HEADERS)?;
         given.headers = decode::content_headers(head, false)?;
         given.customer_key = customer_key(head)?;
         let copies = head.header(headers::X_MS_COPY_SOURCE_BLOB_PROPERTIES).is_none()

@@ -9,8 +9,8 @@ use lazuli_model::version::{ApiVersion, Feature};
 use lazuli_service::blob::{BlobRecord, BlobState, Found, GetBlob, GetBlobProperties};
 use lazuli_service::download::Download;
 
-use super::copy_state;
 use super::properties::{customer_key, show_encryption};
+use super::{copy_state, hold};
 use crate::call::Call;
 use crate::decode;
 use crate::headers::{self, name};
@@ -70,6 +70,7 @@ pub async fn get_blob_properties(call: Call) -> Result<Reply, Failure> {
     let found = properties(&call)?.execute(&call.services, &call.context, call.reading()).await?;
     let reply = describe(&call, &found)
         .header(name::CONTENT_LENGTH, found.blob.length())
+        .maybe(name::X_MS_EXPIRY_TIME, found.blob.extras().expires.map(Timestamp::rfc1123))
         .content_md5(name::CONTENT_MD5, &found.blob.headers.content_md5);
     let reply = copy_state::show_incremental(reply, found.blob.extras().copy.as_ref());
     Ok(show_tier(reply, &found.blob, call.head.version))
@@ -158,6 +159,10 @@ pub(super) fn describe(call: &Call, found: &Found) -> Reply {
     if blob.sealed {
         reply = reply.header(name::X_MS_BLOB_SEALED, true);
     }
+    if call.features().last_access_time {
+        reply = reply.header(name::X_MS_LAST_ACCESS_TIME, blob.last_access().rfc1123());
+    }
+    let reply = hold::show(reply, blob);
     let reply = copy_state::show(reply, blob.extras().copy.as_ref());
     show_encryption(reply, &blob.encryption())
 }

@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use lazuli_model::admission::Lease;
 use lazuli_model::admission::lease;
+use lazuli_model::admission::{Hold, Lease};
 use lazuli_model::blob::{BlobType, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::time::Timestamp;
@@ -42,6 +42,9 @@ struct Shown {
     /// Of rehydrations.
     priority: bool,
     versions: bool,
+    immutability: bool,
+    legal_hold: bool,
+    last_access: bool,
 }
 
 pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
@@ -71,6 +74,9 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
         copy: includes("copy"),
         priority: head.version.has(Feature::RehydratePriorityTold),
         versions: head.version.has(Feature::Versions),
+        immutability: includes("immutabilitypolicy"),
+        legal_hold: includes("legalhold"),
+        last_access: call.features().last_access_time,
     };
     let page = call.services.outgoing().page();
     let input = ListBlobs {
@@ -188,6 +194,7 @@ fn properties(writer: &mut Writer, blob: &BlobRecord, lease: LeaseShown, now: Ti
     writer.open("Properties");
     writer.element("Creation-Time", &blob.created.rfc1123());
     writer.element("Last-Modified", &blob.last_modified.rfc1123());
+    writer.maybe("Expiry-Time", blob.extras().expires.map(Timestamp::rfc1123).as_deref());
     writer.element("Etag", &blob.etag.to_string());
     writer.number("Content-Length", blob.length());
     writer.element("Content-Type", &given(&headers.content_type));
@@ -197,6 +204,9 @@ fn properties(writer: &mut Writer, blob: &BlobRecord, lease: LeaseShown, now: Ti
     writer.element("Content-MD5", &md5.unwrap_or_default());
     writer.element("Cache-Control", &given(&headers.cache_control));
     writer.element("Content-Disposition", &given(&headers.content_disposition));
+    if shown.last_access {
+        writer.element("LastAccessTime", &blob.last_access().rfc1123());
+    }
     if blob.kind == BlobType::Page {
         writer.number("x-ms-blob-sequence-number", blob.sequence_number);
     }
@@ -228,6 +238,7 @@ fn properties(writer: &mut Writer, blob: &BlobRecord, lease: LeaseShown, now: Ti
     writer.flag("ServerEncrypted", true);
     retention(writer, blob.extras().deletion, now);
     writer.maybe("EncryptionScope", blob.encryption_scope.as_deref());
+    hold_elements(writer, blob.hold(), shown);
     if blob.sealed {
         writer.flag("Sealed", true);
     }
@@ -235,6 +246,16 @@ fn properties(writer: &mut Writer, blob: &BlobRecord, lease: LeaseShown, now: Ti
         writer.number("TagCount", blob.tags.len() as u64);
     }
     writer.close("Properties");
+}
+
+fn hold_elements(writer: &mut Writer, Hold { legal, policy }: Hold, shown: &Shown) {
+    if let Some(policy) = policy.filter(|_| shown.immutability) {
+        writer.element("ImmutabilityPolicyUntilDate", &policy.until.rfc1123());
+        writer.element("ImmutabilityPolicyMode", policy.mode.as_str());
+    }
+    if shown.legal_hold && legal {
+        writer.flag("LegalHold", true);
+    }
 }
 
 fn uncommitted_properties(writer: &mut Writer, held: Option<&Lease>, now: Timestamp) {

@@ -8,6 +8,7 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_service::blob::BlobProperties;
 use zeroize::Zeroizing;
 
+use super::hold;
 use crate::call::Call;
 use crate::decode;
 use crate::head::Head;
@@ -19,7 +20,6 @@ pub(super) const DEFAULT_TYPE: &str = "application/octet-stream";
 /// `with_content_type`: the body is the content, so its type is the content's.
 pub fn blob_properties(call: &Call, with_content_type: bool) -> Result<BlobProperties, Failure> {
     let head = &call.head;
-    refuse_immutability(head)?;
     let mut headers = decode::content_headers(head, with_content_type)?;
     headers.content_type.get_or_insert_with(|| DEFAULT_TYPE.to_owned());
     Ok(BlobProperties {
@@ -28,6 +28,7 @@ pub fn blob_properties(call: &Call, with_content_type: bool) -> Result<BlobPrope
         tags: decode::tags(head)?.unwrap_or_default(),
         tier: decode::tier(head)?,
         customer_key: customer_key(head)?,
+        hold: hold::given(call)?,
     })
 }
 
@@ -99,14 +100,6 @@ pub fn show_encryption(reply: Reply, encryption: &Encryption) -> Reply {
         }
         Encryption::Scope(scope) => reply.header(headers::X_MS_ENCRYPTION_SCOPE, scope),
     }
-}
-
-/// Versions, immutability policies and legal holds are not built: to take such a header and ignore it would be a
-/// promise broken later.
-pub(super) fn refuse_immutability(head: &Head) -> Result<(), Failure> {
-    const REFUSED: [&str; 3] =
-        ["x-ms-immutability-policy-until-date", "x-ms-immutability-policy-mode", "x-ms-legal-hold"];
-    refuse_headers(head, &REFUSED)
 }
 
 pub fn refuse_headers(head: &Head, names: &[&str]) -> Result<(), Failure> {

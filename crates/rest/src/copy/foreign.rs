@@ -1,6 +1,7 @@
 //! Sources elsewhere. The server asks only hosts that its configuration names: a request must not make it speak to what
 //! its client cannot reach itself. A name is resolved once, and the connection goes to the address that was judged.
 
+use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -138,7 +139,7 @@ fn refused(cause: &str) -> Failure {
 }
 
 /// Loopback, private and link-local networks, and what else is no address of the internet.
-fn is_inside(address: IpAddr) -> bool {
+pub(crate) fn is_inside(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(v4) => {
             let [first, second, ..] = v4.octets();
@@ -162,7 +163,8 @@ fn is_inside(address: IpAddr) -> bool {
     }
 }
 
-fn connector() -> Result<TlsConnector, Failure> {
+/// Trusts what the system trusts.
+pub(crate) fn connector() -> Result<TlsConnector, Failure> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
@@ -221,10 +223,13 @@ fn request(call: &Call, url: &SourceUrl) -> Result<Request<Empty<Bytes>>, Failur
     request.body(Empty::new()).map_err(|_| bad())
 }
 
-async fn ask(
+pub(crate) async fn ask<B>(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    request: Request<Empty<Bytes>>,
-) -> hyper::Result<Response<Incoming>> {
+    request: Request<B>,
+) -> hyper::Result<Response<Incoming>>
+where
+    B: http_body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
+{
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     // Ends with the answer's body.
     tokio::spawn(connection);

@@ -16,6 +16,7 @@ use lazuli_model::operation::{Method, Op, Service, Source};
 use lazuli_service::blob::{BlobAddress, CopySource, OwnSource, container_access};
 
 pub use foreign::{BadSources, ForeignHosts};
+pub(crate) use foreign::{ask, connector, is_inside};
 
 use crate::auth::sas;
 use crate::authorize::{Grant, Held, authorize};

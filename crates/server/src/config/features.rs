@@ -5,8 +5,7 @@ use lazuli_rest::auth::Account;
 
 use super::{ConfigError, List};
 
-const KNOWN: &str =
-    "versioning, immutability, lastAccessTime, containerSoftDelete=DAYS (1 to 365), encryptionScope=NAME";
+const KNOWN: &str = "versioning, immutability (with versioning), lastAccessTime, containerSoftDelete=DAYS (1 to 365), encryptionScope=NAME";
 
 /// An item without an account is about all of them.
 pub fn features(written: Option<&List>, accounts: &[Account]) -> Result<AccountFeatures, ConfigError> {
@@ -39,7 +38,8 @@ fn switch_on(features: &mut Features, feature: &str) -> bool {
     };
     match (name, value) {
         ("versioning", None) => features.versioning = true,
-        ("immutability", None) => features.immutability = true,
+        // What is held and replaced stays as a version, so the service requires versions too.
+        ("immutability", None) => (features.immutability, features.versioning) = (true, true),
         ("lastAccessTime", None) => features.last_access_time = true,
         ("containerSoftDelete", Some(days)) => match days.parse() {
             Ok(days @ 1..=365) => features.container_soft_delete = Some(days),
@@ -78,6 +78,13 @@ mod tests {
         assert_eq!(two.encryption_scopes, ["red", "blue"]);
         assert_eq!(two.container_soft_delete, Some(7));
         assert_eq!(features.of("three"), &Features::default());
+    }
+
+    #[test]
+    fn an_account_with_immutability_has_versions() {
+        let features = read("two/immutability").expect("features");
+        assert_eq!(features.of("one"), &Features::default());
+        assert!(features.of("two").immutability && features.of("two").versioning);
     }
 
     #[test]

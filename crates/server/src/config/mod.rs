@@ -4,6 +4,7 @@ mod create_at_start;
 mod credential;
 mod environment;
 mod error;
+mod events;
 mod features;
 mod file;
 mod list;

@@ -8,6 +8,7 @@ use lazuli_rest::copy::ForeignHosts;
 use lazuli_service::ServiceOptions;
 
 use super::create_at_start::create_at_start;
+use super::events::events;
 use super::features::features;
 use super::listeners::{admin, exposed, listeners, web};
 use super::{Config, ConfigError, Credential, Environment, List, LogConfig, Oauth, Storage, Tls, file};
@@ -47,7 +48,8 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
         return Err(ConfigError::AdminWithoutToken { address: admin.to_string() });
     }
     let create_at_start = create_at_start(&settings, &accounts, &listeners)?;
-    let features = features(settings.features.as_ref(), &accounts)?;
+    let mut features = features(settings.features.as_ref(), &accounts)?;
+    events(settings.events.as_ref(), &accounts, &mut features)?;
     let log = LogConfig {
         format: settings.log_format.unwrap_or(LogFormat::Text),
         access: !settings.silent.unwrap_or(false),

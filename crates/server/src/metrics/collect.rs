@@ -48,6 +48,15 @@ impl Collector for Figures {
             "Times that the sweeper could not give something back and went on with the next",
             services.upkeep().stats().passed_over,
         )?;
+        let events = services.event_stats();
+        counter(to, "events_delivered", "Events that their subscribers have", events.delivered)?;
+        counter(to, "events_failed", "Tries to deliver an event that failed", events.failed)?;
+        counter(
+            to,
+            "events_given_up",
+            "Events that could not be delivered and are not tried again",
+            events.given_up,
+        )?;
         let (stats, extents) = services.engine_stats();
         counter(
             to,

@@ -3,6 +3,7 @@
 mod admin;
 mod client;
 mod configuration;
+mod events;
 mod few_descriptors;
 mod front_door;
 mod lifecycle;

@@ -3,7 +3,7 @@
 //! A blob of this server is not read: the copy stands on its content, in one commit that checks both blobs. Where that
 //! cannot be, the bytes are copied; Copy Blob then answers at once, and a job goes on (`copy_job.rs`).
 
-use lazuli_model::admission::Preconditions;
+use lazuli_model::admission::{Hold, Preconditions};
 use lazuli_model::blob::{BlobType, ContentHeaders, CopyStatus, CustomerKey, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::metadata::Metadata;
@@ -53,6 +53,8 @@ pub struct GivenProperties {
     pub customer_key: Option<CustomerKey>,
     /// The copy of an append blob is sealed; otherwise it is not, whatever its source is.
     pub seals: bool,
+    /// What protects the copy from the beginning. What protects the source does not.
+    pub hold: Hold,
 }
 
 #[derive(Clone, Debug)]
@@ -286,7 +288,8 @@ impl Copy<'_> {
                 admitted.begin_copy(self.at, target.kind, &self.of, length, properties).await
             })
             .await?;
-        copy_job::start(services.clone(), pending, target.clone(), body, length, self.sealing.clone(), turn);
+        let (cause, sealing) = (context.cause.clone(), self.sealing.clone());
+        copy_job::start(services.clone(), cause, pending, target.clone(), body, length, sealing, turn);
         Ok(self.copied(stamped, CopyStatus::Pending, Hashes::default()))
     }
 
@@ -337,6 +340,7 @@ impl Copy<'_> {
             tags,
             tier: given.tier,
             customer_key: given.customer_key.clone(),
+            hold: given.hold,
         }
     }
 }

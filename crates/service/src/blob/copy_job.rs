@@ -11,6 +11,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::copy_blob::check_length;
 use super::copy_form::Target;
+use crate::event::Cause;
 use crate::fault::Answer;
 use crate::store::{NewContent, Pending, Sealing};
 use crate::upload::{Uploaded, upload, upload_pages};
@@ -27,6 +28,7 @@ const TOO_LONG: &str = "500 OperationCancelled \"Copy did not end in two weeks.\
 
 pub(super) fn start(
     services: Services,
+    cause: Option<Arc<Cause>>,
     job: Pending,
     target: Target,
     body: Body,
@@ -36,7 +38,7 @@ pub(super) fn start(
 ) {
     tokio::spawn(async move {
         let _turn = turn;
-        let context = Context::of_owner(job.account(), ApiVersion::NEWEST);
+        let context = Context { cause, ..Context::of_owner(job.account(), ApiVersion::NEWEST) };
         let why = match timeout(LONGEST, run(&services, &context, &job, &target, body, length, &sealing))
             .await
         {

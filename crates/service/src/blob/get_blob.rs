@@ -75,6 +75,8 @@ impl GetBlob {
         };
         let key = self.properties.customer_key.as_ref();
         view.check_readable(view.account(), &found.blob, key)?;
+        let GetBlobProperties { at, state, .. } = &self.properties;
+        services.note_access(context, at, *state, &found.blob, found.now);
         let content = &found.blob.content;
         let download = Download::open(services, active, &view, content, range.clone(), key).await?;
         Ok((found, Ok((range, download))))

@@ -1,6 +1,6 @@
 //! Put Blob, for block blobs: the whole content in one request.
 
-use lazuli_model::admission::Preconditions;
+use lazuli_model::admission::{Hold, Preconditions};
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::policy;
 use lazuli_model::tags::Tags;
@@ -32,6 +32,8 @@ pub struct BlobProperties {
     pub tags: Tags,
     pub tier: Option<Tier>,
     pub customer_key: Option<CustomerKey>,
+    /// What protects it from the beginning.
+    pub hold: Hold,
 }
 
 #[derive(Clone, Debug)]

@@ -49,7 +49,8 @@ impl SequenceNumberAction {
 
 impl SetBlobProperties {
     /// The blob as it is then.
-    pub async fn execute(self, services: &Services, context: &Context) -> Answer<BlobRecord> {
+    pub async fn execute(mut self, services: &Services, context: &Context) -> Answer<BlobRecord> {
+        self.preconditions.resizes = self.length.is_some();
         let input = &self;
         services
             .commit(context, |unit| async move {

@@ -2,31 +2,27 @@
 //! here.
 
 use lazuli_model::admission::{
-    self, Kind, Lease, LeaseAction, LeaseChange, LeaseId, Preconditions, Subject as _, admit,
+    self, Circumstances, Kind, Lease, LeaseAction, LeaseChange, LeaseId, Preconditions, Subject as _, admit,
 };
 use lazuli_model::encryption::{ContainerEncryption, Encryption};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
 use lazuli_model::operation::{Mode, Policy};
-use lazuli_model::tags::Tags;
 use lazuli_model::time::Timestamp;
-use lazuli_model::version::ApiVersion;
 
 use super::append;
 use super::block_list::BlockListPlan;
 use super::content;
-use super::deleted_snapshots::Fate;
 use super::found::{Admitted, Found, Present, Resource};
+use super::indexed::Indexed;
 use super::new_content::NewContent;
-use super::tag_index::reindex;
 use super::unit::{Changes as _, Unit};
 use super::version::{Left, retire};
 use crate::blob::{BlobAddress, BlobProperties, BlobState, Stamped};
 use crate::fault::Answer;
 use crate::store::key::{self, Generation};
 use crate::store::record::Record;
-use crate::store::record::blob::BlobRecord;
-use crate::store::record::block::StagedRecord;
+use crate::store::record::blob::{BlobExtras, BlobRecord};
 use crate::store::record::content::{Content, Shape};
 use crate::store::record::existing::Existing;
 use lazuli_model::blob::{BlobType, ExplicitTier};
@@ -34,10 +30,15 @@ use lazuli_model::blob::{BlobType, ExplicitTier};
 /// Where a blob, or one of its snapshots or versions, stands.
 pub struct BlobPlace {
     pub(super) generation: Generation,
+    /// The container's name, where the account has events; otherwise it is not needed.
+    pub(super) container: String,
     pub(super) name: String,
     pub(super) state: BlobState,
-    /// The tags that the index finds the base by.
-    pub(super) indexed: Tags,
+    /// What the indexes say of it.
+    pub(super) indexed: Indexed,
+    /// A blob whose time is over, and that the sweeper has not deleted yet. It is gone for every request; what replaces
+    /// it gives its content back.
+    pub(super) expired: Option<Box<BlobRecord>>,
     /// What the container says of its blobs.
     pub(super) encryption: ContainerEncryption,
 }
@@ -55,25 +56,29 @@ impl BlobPlace {
     pub(super) fn base(generation: Generation, name: String) -> Self {
         Self {
             generation,
+            container: String::new(),
             name,
             state: BlobState::Base,
-            indexed: Tags::default(),
+            indexed: Indexed::default(),
+            expired: None,
             encryption: ContainerEncryption::default(),
         }
     }
 
-    /// The one place where a base is written, and its snapshots and versions are changed: what the index of tags says of
-    /// a base changes with it.
+    /// A snapshot or version of the name that is about to be made: no index says anything of it yet.
+    pub(super) fn beside(&self, state: BlobState) -> Self {
+        Self { state, ..Self::base(self.generation, self.name.clone()) }
+    }
+
+    /// The one place where a blob, a snapshot or a version is written: what the indexes say of it changes with it.
     pub(super) fn write(&self, unit: &mut Unit, record: &BlobRecord) {
-        if self.state == BlobState::Base {
-            reindex(unit, self.generation, &self.name, &self.indexed, &record.tags);
-        }
+        self.reindex(unit, &Indexed::of(record));
         unit.put(self.key(), record.encode());
     }
 
-    /// The one place where a base is deleted.
+    /// The one place where a base, or a single snapshot, is deleted.
     pub(super) fn erase(&self, unit: &mut Unit) {
-        reindex(unit, self.generation, &self.name, &self.indexed, &Tags::default());
+        self.reindex(unit, &Indexed::default());
         unit.delete(self.key());
     }
 
@@ -93,10 +98,9 @@ impl Resource for BlobRecord {
         policy: &Policy,
         given: &Preconditions,
         found: Option<Self>,
-        now: Timestamp,
-        version: ApiVersion,
+        circumstances: Circumstances,
     ) -> Result<admission::Admitted<Self>, Failure> {
-        admit(policy, given, Kind::Blob, found, now, version)
+        admit(policy, given, Kind::Blob, found, circumstances)
     }
 }
 
@@ -111,10 +115,9 @@ impl Resource for Existing {
         policy: &Policy,
         given: &Preconditions,
         found: Option<Self>,
-        now: Timestamp,
-        version: ApiVersion,
+        circumstances: Circumstances,
     ) -> Result<admission::Admitted<Self>, Failure> {
-        admit(policy, given, Kind::Blob, found, now, version)
+        admit(policy, given, Kind::Blob, found, circumstances)
     }
 }
 
@@ -122,11 +125,8 @@ impl<M: Mode> Unit<M> {
     /// What the name stands for: a committed blob, else one of uncommitted blocks only.
     pub async fn blob(&self, at: &BlobAddress) -> Answer<Found<Existing, M>> {
         let mut place = self.place_of(at, BlobState::Base).await?;
-        let record = match self.find_blob(&place).await? {
-            Some(blob) => {
-                place.indexed.clone_from(&blob.tags);
-                Some(Existing::Blob(Box::new(blob)))
-            }
+        let record = match self.find_at(&mut place).await? {
+            Some(blob) => Some(Existing::Blob(Box::new(blob))),
             None => self.find_staged(&place).await?.map(Existing::Staged),
         };
         Ok(Found::new(self.clone(), place, record))
@@ -146,42 +146,8 @@ impl<M: Mode> Unit<M> {
     pub(super) async fn place_of(&self, at: &BlobAddress, state: BlobState) -> Answer<BlobPlace> {
         let container = self.container_of(&at.container).await?;
         let (generation, encryption) = (container.generation, container.encryption());
-        Ok(BlobPlace { state, encryption, ..BlobPlace::base(generation, at.blob.clone()) })
-    }
-
-    /// What stands at a place; the place of the current version becomes that of the base.
-    pub(super) async fn resolve(&self, place: &mut BlobPlace) -> Answer<Option<BlobRecord>> {
-        let mut found = self.find_blob(place).await?;
-        if let (BlobState::Version(version), None) = (place.state, &found) {
-            let encryption = place.encryption.clone();
-            let base = BlobPlace { encryption, ..BlobPlace::base(place.generation, place.name.clone()) };
-            found = self.find_blob(&base).await?.filter(|base| base.version() == Some(version));
-            if found.is_some() {
-                *place = base;
-            }
-        }
-        if let Some(blob) = &found {
-            place.indexed.clone_from(&blob.tags);
-        }
-        Ok(found)
-    }
-
-    pub(super) async fn find_blob(&self, place: &BlobPlace) -> Answer<Option<BlobRecord>> {
-        let Some(blob) = decode_blob(self.reader().get(place.key()).await?)? else { return Ok(None) };
-        let is_alive = match place.state {
-            BlobState::Snapshot(at) => {
-                self.deleted_snapshots(place).await?.fate(at.0, blob.extras().deletion) == Fate::Alive
-            }
-            BlobState::Base | BlobState::Version(_) => blob.extras().deletion.is_none(),
-        };
-        Ok(is_alive.then(|| blob.at(self.now())))
-    }
-
-    pub(super) async fn find_staged(&self, place: &BlobPlace) -> Answer<Option<StagedRecord>> {
-        Ok(match self.reader().get(place.staged_key()).await? {
-            Some(entry) => Some(StagedRecord::decode(&entry.value)?),
-            None => None,
-        })
+        let container = if self.has_events() { at.container.clone() } else { String::new() };
+        Ok(BlobPlace { state, container, encryption, ..BlobPlace::base(generation, at.blob.clone()) })
     }
 }
 
@@ -249,13 +215,14 @@ impl Admitted<Existing> {
         change: impl FnOnce(&mut BlobRecord),
     ) -> Answer<(Stamped, Unit)> {
         let empty = Content::empty();
-        let Self { mut unit, place, admitted, .. } = self;
+        let Self { mut unit, mut place, admitted, .. } = self;
         let encryption = unit.encryption_at(&place, properties.customer_key.as_ref().map(|key| key.hash))?;
         let existing = admitted.into_record();
         let staged = match &existing {
             Some(Existing::Staged(staged)) => Some(staged.clone()),
             _ => unit.find_staged(&place).await?,
         };
+        let is_held = unit.replace_expired(&mut place, &bytes).await?;
         let old = match &existing {
             Some(Existing::Blob(old)) => Some(&**old),
             _ => None,
@@ -297,7 +264,7 @@ impl Admitted<Existing> {
                 }
                 let is_same = old.is_some_and(|old| old.content.id == content.id);
                 // A blob that gets the content that it has goes on holding it.
-                if !is_same || left != Left::Nothing {
+                if !is_held && (!is_same || left != Left::Nothing) {
                     let reader = unit.reader().clone();
                     content::share(&reader, &mut unit, content).await?;
                     retire(&mut unit, old, left, None).await?;
@@ -344,6 +311,10 @@ impl Admitted<Existing> {
         record.set_version(unit.next_version(&place, from).await?);
         let stamped = record.stamped_with_version();
         place.write(&mut unit, &record);
+        // A copy under way raises its event when the bytes are there.
+        if record.pending_copy().is_none() {
+            unit.raise_created(&place, &record);
+        }
         Ok((stamped, unit))
     }
 
@@ -417,6 +388,6 @@ fn record_over(
         snapshots: old.map_or(0, |old| old.snapshots),
         sequence_number: 0,
         sealed: false,
-        extras: None,
+        extras: BlobExtras::held(properties.hold),
     }
 }

@@ -30,6 +30,8 @@ pub struct BlockListPlan {
     manifest: Manifest,
     /// Versions of the base record and of the staged record that the list was made from.
     seen: (Option<Version>, Option<Version>),
+    /// Whether each of them stood for something then: its time may have come since.
+    alive: (bool, bool),
     stage: Option<Stage>,
     /// Listed blocks came from the old content.
     reuses: bool,
@@ -78,7 +80,13 @@ impl BlockListPlan {
         let base = reader.get(key::blob(place.generation, &place.name)).await?;
         let staged = reader.get(place.staged_key()).await?;
         let seen = (base.as_ref().map(|entry| entry.version), staged.as_ref().map(|entry| entry.version));
-        let old = decode_blob(base)?.map(|record| record.content);
+        let old = decode_blob(base)?.filter(|blob| !blob.is_expired(view.now())).map(|record| record.content);
+        let staged = match staged {
+            Some(entry) => Some(StagedRecord::decode(&entry.value)?),
+            None => None,
+        };
+        let staged = staged.filter(|staged| !staged.is_expired(view.now()));
+        let alive = (old.is_some(), staged.is_some());
 
         let mut mentioned: HashMap<&[u8], Mentioned> = HashMap::new();
         for (source, id) in listed {
@@ -86,10 +94,7 @@ impl BlockListPlan {
             found.takes_uncommitted |= *source != BlockSource::Committed;
         }
         let stage = match staged {
-            Some(entry) => {
-                let id = StagedRecord::decode(&entry.value)?.stage;
-                Some(Stage::read(reader, id, &mut mentioned).await?)
-            }
+            Some(staged) => Some(Stage::read(reader, staged.stage, &mut mentioned).await?),
             None => None,
         };
         if let Some(Content { id, shape: Shape::Manifest { named: true, .. }, .. }) = old {
@@ -109,7 +114,7 @@ impl BlockListPlan {
             reuses |= is_committed;
             builder.push(ListedBlock { name: id.clone(), content: content.clone() });
         }
-        Ok(Self { manifest: builder.finish(true), seen, stage, reuses })
+        Ok(Self { manifest: builder.finish(true), seen, alive, stage, reuses })
     }
 
     /// Writes a long list ahead of the commit that will point to it.
@@ -148,7 +153,9 @@ impl BlockListPlan {
                 return Ok(false);
             }
         }
-        Ok((base, staged) == self.seen)
+        let is_alive =
+            (unit.find_blob(place).await?.is_some(), unit.find_staged(place).await?.is_some()) == self.alive;
+        Ok(is_alive && (base, staged) == self.seen)
     }
 
     /// What the commit that points to the list carries, the end of the stage included.
@@ -230,5 +237,104 @@ impl<M: Mode> Admitted<Existing, M> {
     /// What the uncommitted blocks of the name are encrypted with; None where there are none.
     pub async fn staged_with(&self) -> Answer<Option<Encryption>> {
         Ok(self.unit.find_staged(&self.place).await?.map(|staged| staged.encryption()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use lazuli_engine::host::Clock;
+    use lazuli_engine::{Engine, Host, Plan};
+    use lazuli_model::admission::Preconditions;
+    use lazuli_model::operation::policy;
+    use lazuli_model::version::ApiVersion;
+
+    use super::*;
+    use crate::blob::{BlobProperties, CreateContainer, PutBlock, PutBlockBlob};
+    use crate::fault::Fault;
+    use crate::store::record::blob::BlobRecord;
+    use crate::{Body, Context, ServiceOptions};
+
+    const WEEKS: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+
+    async fn with_blocks()
+    -> (Services, Context, BlobAddress, std::sync::Arc<lazuli_engine::host::ManualClock>) {
+        let host = Host::test();
+        let Clock::Manual(clock) = host.clock.clone() else { panic!("a test's clock") };
+        let services = Services::new(Engine::memory(host), ServiceOptions::default());
+        let context = Context::of_owner("acct", ApiVersion::NEWEST);
+        let container = CreateContainer {
+            container: "c".into(),
+            metadata: Default::default(),
+            public_access: lazuli_model::access::PublicAccess::Private,
+            default_encryption_scope: None,
+            deny_encryption_scope_override: false,
+        };
+        container.execute(&services, &context).await.expect("a container");
+        let at = BlobAddress { container: "c".into(), blob: "b".into() };
+        let put = PutBlockBlob {
+            at: at.clone(),
+            preconditions: Preconditions::default(),
+            properties: BlobProperties::default(),
+            digests: Default::default(),
+            body: Body::from(bytes::Bytes::from_static(b"base")),
+            limit: u64::MAX,
+        };
+        put.execute(&services, &context).await.expect("a blob");
+        let block = PutBlock {
+            at: at.clone(),
+            preconditions: Preconditions::default(),
+            block_id: b"one".to_vec(),
+            digests: Default::default(),
+            body: Body::from(bytes::Bytes::from_static(b"block")),
+            limit: u64::MAX,
+            customer_key: None,
+        };
+        block.execute(&services, &context).await.expect("a block");
+        (services, context, at, clock)
+    }
+
+    async fn holds(services: &Services, context: &Context, at: &BlobAddress, list: &BlockListPlan) -> bool {
+        let check = |unit: Unit| async move {
+            let found = unit.blob(at).await?;
+            let admitted = found.admit(policy::PutBlockList, &Preconditions::default())?;
+            admitted.still_holds(list).await
+        };
+        services.commit(context, check).await.expect("read")
+    }
+
+    /// A list stands on what was there when it was planned. What expires until the commit is not there any more, although no
+    /// key has changed.
+    #[tokio::test]
+    async fn a_list_does_not_outlive_what_it_was_made_from() {
+        let (services, context, at, clock) = with_blocks().await;
+        let plan = async |listed: &[(BlockSource, Vec<u8>)]| {
+            let view = services.view(&context).await.expect("read");
+            BlockListPlan::make(&view, &at, listed).await.expect("planned")
+        };
+        let staged = plan(&[(BlockSource::Latest, b"one".to_vec())]).await;
+        assert!(holds(&services, &context, &at, &staged).await);
+        clock.advance(WEEKS);
+        assert!(!holds(&services, &context, &at, &staged).await, "the block is over");
+
+        let empty = plan(&[]).await;
+        assert!(holds(&services, &context, &at, &empty).await);
+        let later = services.now().plus_seconds(10);
+        let expire = |reader: Reader| async move {
+            let mut plan = Plan::new(());
+            for (key, entry) in reader.scan(Scan::of(lazuli_engine::KeyRange::prefix(&b"b"[..]))).await?.items
+            {
+                let mut blob = BlobRecord::decode(&entry.value)?;
+                blob.extras_mut().expires = Some(later);
+                plan.put(key, blob.encode());
+            }
+            Ok::<_, Fault>(plan)
+        };
+        services.engine().run(None, expire).await.expect("written");
+        let over = plan(&[]).await;
+        assert!(holds(&services, &context, &at, &over).await);
+        clock.advance(Duration::from_secs(10));
+        assert!(!holds(&services, &context, &at, &over).await, "the blob is over");
     }
 }

@@ -1,11 +1,11 @@
 //! Containers: found, created, changed, ended.
 
-use lazuli_model::admission::{self, Kind, LeaseAction, LeaseChange, LeaseId, Preconditions, admit};
+use lazuli_model::admission::{
+    self, Circumstances, Kind, LeaseAction, LeaseChange, LeaseId, Preconditions, admit,
+};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
 use lazuli_model::operation::{Mode, Policy};
-use lazuli_model::time::Timestamp;
-use lazuli_model::version::ApiVersion;
 
 use super::by_name::ByName;
 use super::found::{Admitted, Found, Present, Resource};
@@ -32,10 +32,9 @@ impl Resource for ContainerRecord {
         policy: &Policy,
         given: &Preconditions,
         found: Option<Self>,
-        now: Timestamp,
-        version: ApiVersion,
+        circumstances: Circumstances,
     ) -> Result<admission::Admitted<Self>, Failure> {
-        admit(policy, given, Kind::Container, found, now, version)
+        admit(policy, given, Kind::Container, found, circumstances)
     }
 }
 
@@ -111,6 +110,10 @@ impl Present<ContainerRecord> {
         let key = key::container(self.unit.account(), &self.place.name);
         self.unit.put(key, self.record.encode());
         stamped
+    }
+
+    pub(super) fn key(&self) -> lazuli_engine::Key {
+        key::container(self.unit.account(), &self.place.name)
     }
 }
 

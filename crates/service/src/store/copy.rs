@@ -126,7 +126,7 @@ impl Admitted<Existing> {
         let leave = |record: &mut BlobRecord| mark.leave(record);
         let old = match self.record() {
             Some(Existing::Blob(old)) => Some(&**old),
-            _ => None,
+            _ => self.place.expired.as_deref(),
         };
         let is_itself = self.place.key() == source.place.key();
         let (made, took_over) = match source.kind {

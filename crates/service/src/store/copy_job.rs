@@ -113,18 +113,21 @@ impl Unit {
         let reader = self.reader().clone();
         content::drop_holder(&reader, self, &empty).await?;
         mark.describe(&mut record);
-        self.end(job, place, record, |copy| {
+        let (place, record) = self.end(job, place, record, |copy| {
             (copy.status, copy.copied) = (CopyStatus::Success, copy.total);
         });
+        self.raise_created(&place, &record);
         Ok(true)
     }
 
     /// The blob stays, without content.
     pub async fn fail_copy(&mut self, Pending(job): &Pending, why: &str) -> Answer<()> {
         match self.blob_of(job).await? {
-            Some((place, record)) => self.end(job, place, record, |copy| {
-                (copy.status, copy.description) = (CopyStatus::Failed, Some(why.to_owned()));
-            }),
+            Some((place, record)) => {
+                self.end(job, place, record, |copy| {
+                    (copy.status, copy.description) = (CopyStatus::Failed, Some(why.to_owned()));
+                });
+            }
             None => self.delete(key::copy_job(job.id)),
         }
         Ok(())
@@ -143,7 +146,7 @@ impl Unit {
         place: BlobPlace,
         mut record: BlobRecord,
         how: impl FnOnce(&mut CopyState),
-    ) {
+    ) -> (BlobPlace, BlobRecord) {
         record.touch(self.now());
         let at = record.last_modified;
         if let Some(copy) = &mut record.extras_mut().copy {
@@ -152,6 +155,7 @@ impl Unit {
         }
         place.write(self, &record);
         self.delete(key::copy_job(job.id));
+        (place, record)
     }
 
     /// The blob that the copy is still writing: None once it was aborted or ended, or its container deleted.
@@ -161,11 +165,8 @@ impl Unit {
             return Ok(None);
         }
         let (generation, name) = (job.generation, job.blob.clone());
-        let mut place = BlobPlace::base(generation, name);
-        let record = self.find_blob(&place).await?;
-        if let Some(record) = &record {
-            place.indexed.clone_from(&record.tags);
-        }
+        let mut place = BlobPlace { container: job.container.clone(), ..BlobPlace::base(generation, name) };
+        let record = self.find_at(&mut place).await?;
         let is_own = |record: &BlobRecord| record.pending_copy().is_some_and(|copy| copy.id == job.id);
         Ok(record.filter(is_own).map(|record| (place, record)))
     }

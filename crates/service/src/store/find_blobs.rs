@@ -24,8 +24,18 @@ const CONTAINERS_AT_ONCE: usize = 100;
 impl View {
     pub(crate) async fn find_blobs(&self, request: &FindBlobsByTags) -> Answer<TaggedBlobs> {
         let range = request.expression.value_range().ok_or(ErrorCode::InvalidQueryParameterValue)?;
-        let mut search =
-            Search { view: self, request, range, found: Vec::new(), bytes: 0, looked: 0, next: None };
+        // Where the time of some blob has come, the records tell of which.
+        let by_records = self.is_any_expired().await?;
+        let mut search = Search {
+            view: self,
+            request,
+            range,
+            found: Vec::new(),
+            bytes: 0,
+            looked: 0,
+            next: None,
+            by_records,
+        };
         match request.container.as_deref() {
             Some(name) => {
                 let generation = self.container_of(name).await?.generation;
@@ -54,6 +64,8 @@ struct Search<'a> {
     looked: usize,
     /// Where the next page goes on. Set when this one is full.
     next: Option<FoundAt>,
+    /// The index alone does not tell what is there.
+    by_records: bool,
 }
 
 impl Search<'_> {
@@ -113,7 +125,9 @@ impl Search<'_> {
             let tags = self.tags(generation, &candidates).await?;
             for (at, ((value, blob), tags)) in candidates.iter().zip(tags).enumerate() {
                 self.looked += 1;
-                if self.request.expression.eval(name, &tags) {
+                if let Some(tags) = tags
+                    && self.request.expression.eval(name, &tags)
+                {
                     self.take(name, value, blob, &tags);
                 }
                 let is_last = at + 1 == candidates.len() && !page.more;
@@ -169,18 +183,21 @@ impl Search<'_> {
         (start < end).then(|| KeyRange::new(start, end))
     }
 
-    /// The index alone knows one tag of each. Where others count, the records are asked.
-    async fn tags(&self, generation: Generation, candidates: &[(&str, &str)]) -> Answer<Vec<Tags>> {
+    /// The index alone knows one tag of each. Where others count, the records are asked. `None` for what is gone.
+    async fn tags(&self, generation: Generation, candidates: &[(&str, &str)]) -> Answer<Vec<Option<Tags>>> {
         let tag = self.range.tag;
-        if self.request.expression.keys().all(|key| key == tag) {
+        if !self.by_records && self.request.expression.keys().all(|key| key == tag) {
             let one = |value: &str| Tags::from_stored(vec![(tag.to_owned(), value.to_owned())]);
-            return Ok(candidates.iter().map(|(value, _)| one(value)).collect());
+            return Ok(candidates.iter().map(|(value, _)| Some(one(value))).collect());
         }
         let keys = candidates.iter().map(|(_, blob)| key::blob(generation, blob)).collect();
         let entries = self.view.reader().get_untracked_many(keys).await?;
         let tags = entries.into_iter().map(|entry| match entry {
-            Some(entry) => Ok(BlobRecord::decode(&entry.value)?.tags),
-            None => Ok(Tags::default()),
+            Some(entry) => {
+                let blob = BlobRecord::decode(&entry.value)?;
+                Ok((!blob.is_expired(self.view.now())).then_some(blob.tags))
+            }
+            None => Ok(None),
         });
         tags.collect()
     }

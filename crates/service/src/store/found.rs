@@ -2,11 +2,9 @@
 
 use std::ops::{Deref, DerefMut};
 
-use lazuli_model::admission;
+use lazuli_model::admission::{self, Circumstances};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Judged, Mode, Policy, Reads, Writes};
-use lazuli_model::time::Timestamp;
-use lazuli_model::version::ApiVersion;
 
 use super::unit::Unit;
 
@@ -24,8 +22,7 @@ pub trait Resource: Sized {
         policy: &Policy,
         given: &Self::Given,
         found: Option<Self>,
-        now: Timestamp,
-        version: ApiVersion,
+        circumstances: Circumstances,
     ) -> Result<admission::Admitted<Self>, Failure>;
 }
 
@@ -132,7 +129,7 @@ impl<R: Resource, M: Mode> Found<R, M> {
     fn admitted<P: Judged, N: Mode>(self, policy: P, given: &R::Given) -> Result<Admitted<R, N>, Failure> {
         let Self { unit, place, record } = self;
         let policy = policy.policy();
-        let admitted = R::judge(policy, given, record, unit.now(), unit.version())?;
+        let admitted = R::judge(policy, given, record, unit.circumstances())?;
         Ok(Admitted { unit: unit.in_mode(), place, policy, admitted })
     }
 }

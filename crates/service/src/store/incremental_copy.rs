@@ -10,11 +10,8 @@ use super::content;
 use super::copy::{CopyOf, SourceBlob};
 use super::found::Admitted;
 use super::sparse;
-use super::unit::Changes as _;
-use crate::blob::{BlobProperties, Stamped};
+use crate::blob::{BlobProperties, BlobState, Stamped};
 use crate::fault::Answer;
-use crate::store::key;
-use crate::store::record::Record;
 use crate::store::record::blob::BlobRecord;
 use crate::store::record::existing::Existing;
 
@@ -36,8 +33,8 @@ impl Admitted<Existing> {
             tags: old.map(|old| old.tags.clone()).unwrap_or_default(),
             ..BlobProperties::default()
         };
-        let (mut unit, generation, name) =
-            (self.unit.clone(), self.place.generation, self.place.name.clone());
+        let mut unit = self.unit.clone();
+        let mut beside = self.place.beside(BlobState::Base);
         let reader = unit.reader().clone();
         // The base and its new snapshot.
         content::share_with(&reader, &mut unit, &source.content, 2).await?;
@@ -50,7 +47,8 @@ impl Admitted<Existing> {
             })
             .await?;
         if let Some((id, snapshot)) = made {
-            unit.put(key::snapshot(generation, &name, id.0), snapshot.encode());
+            beside.state = BlobState::Snapshot(id);
+            beside.write(&mut unit, &snapshot);
         }
         // Only the first copy tells a version (recorded).
         Ok(if is_first { stamped } else { Stamped { version: None, ..stamped } })

@@ -12,6 +12,8 @@
 //! C account 0 name 0 ticks         soft-deleted container        -> DeletedContainer
 //! d until key                      what is soft deleted, by the moment at which it is gone for good -> nothing
 //! i generation tag 0 value 0 name   blob by one of its tags       -> nothing
+//! E end generation name            blob that expires then        -> nothing
+//! H generation until key           what is held until then, by the key of its record -> nothing
 //! h generation name                staged blob: has uncommitted blocks -> StagedRecord
 //! u stage block                    uncommitted block             -> BlockRecord
 //! ~ content                        bytes up to the inline limit
@@ -26,6 +28,7 @@
 //! g content                        dead content, its chunks to be released; or a parent to be absorbed
 //! G generation                     dead container, its keys to be swept
 //! J copy                           copy under way, by its id     -> CopyJob
+//! M account 0 subscription due event   event that is to be delivered from this moment on -> EventRow
 //! q account 0 name                 queue                         -> QueueRecord
 //! k generation id                  message                       -> MessageFields
 //! v generation visible receipt id  message by the moment it is visible from -> when it expires
@@ -244,6 +247,46 @@ pub fn tagged_value_and_name<'a>(key: &'a [u8], tag: &str) -> Option<(&'a str, &
     rest.split_once('\0')
 }
 
+/// A blob that expires at a moment, in the order of the moments.
+pub fn expiring(end: Timestamp, generation: Generation, name: &str) -> Key {
+    join(&[b"E", &end.0.to_be_bytes(), &generation.0, name.as_bytes()])
+}
+
+/// Every blob whose time has come.
+pub fn all_expired(now: Timestamp) -> KeyRange {
+    KeyRange::new(Key::from_static(b"E"), join(&[b"E", &now.0.saturating_add(1).to_be_bytes()]))
+}
+
+/// The moment, the container and the name that a key of [`expiring`] says.
+pub fn expiring_of(key: &[u8]) -> Option<(Timestamp, Generation, &str)> {
+    let (end, rest) = key.get(1..)?.split_first_chunk::<8>()?;
+    let (generation, name) = rest.split_first_chunk::<12>()?;
+    let name = std::str::from_utf8(name).ok()?;
+    Some((Timestamp(u64::from_be_bytes(*end)), Generation(*generation), name))
+}
+
+/// A blob, snapshot or version that is held until a moment, by the key of its record.
+pub fn held(generation: Generation, until: Timestamp, record: &Key) -> Key {
+    join(&[b"H", &generation.0, &until.0.to_be_bytes(), record])
+}
+
+/// Of one container.
+pub fn all_held(generation: Generation) -> Key {
+    join(&[b"H", &generation.0])
+}
+
+/// Of one container, what is held longer than up to a moment.
+pub fn held_after(generation: Generation, now: Timestamp) -> KeyRange {
+    let end = KeyRange::prefix(all_held(generation)).end;
+    let start = join(&[b"H", &generation.0, &now.0.saturating_add(1).to_be_bytes()]);
+    KeyRange { start, end }
+}
+
+/// Until when, of a key of [`held`].
+pub fn held_until(key: &[u8]) -> Option<Timestamp> {
+    Some(Timestamp(u64::from_be_bytes(key.get(NAME_AT..NAME_AT + 8)?.try_into().ok()?)))
+}
+
 /// The containers of all accounts.
 pub fn every_container() -> KeyRange {
     KeyRange::prefix(&b"c"[..])
@@ -259,6 +302,11 @@ pub(in crate::store) fn staged(generation: Generation, name: &str) -> Key {
 
 pub fn all_staged(generation: Generation) -> Key {
     join(&[b"h", &generation.0])
+}
+
+/// The staged blobs of all containers.
+pub fn every_staged() -> KeyRange {
+    KeyRange::prefix(&b"h"[..])
 }
 
 pub fn block(stage: ContentId, id: &[u8]) -> Key {
@@ -391,6 +439,45 @@ pub fn copy_jobs() -> KeyRange {
     KeyRange::prefix(&b"J"[..])
 }
 
+/// An event that is to be delivered to a subscription.
+pub fn event(account: &str, subscription: u64, due: Timestamp, event: u128) -> Key {
+    let (due, event) = (due.0.to_be_bytes(), event.to_be_bytes());
+    join(&[b"M", account.as_bytes(), &[0], &subscription.to_be_bytes(), &due, &event])
+}
+
+/// Those of a subscription that are due.
+pub fn events_due(account: &str, subscription: u64, now: Timestamp) -> KeyRange {
+    let at = |due: u64| {
+        let (subscription, due) = (subscription.to_be_bytes(), due.to_be_bytes());
+        join(&[b"M", account.as_bytes(), &[0], &subscription, &due])
+    };
+    KeyRange::new(at(0), at(now.0.saturating_add(1)))
+}
+
+/// Of all subscriptions.
+pub fn events() -> KeyRange {
+    KeyRange::prefix(&b"M"[..])
+}
+
+/// Behind every event of a subscription.
+pub fn events_end(account: &str, subscription: u64) -> Key {
+    join(&[b"M", account.as_bytes(), &[0], &subscription.to_be_bytes(), &[0xff; 25]])
+}
+
+/// The account, subscription and moment that the key of an event names.
+pub fn event_place(key: &[u8]) -> Option<(&str, u64, Timestamp)> {
+    let (names, rest) = key.get(1..)?.split_at_checked(key.len().checked_sub(33)?)?;
+    let account = std::str::from_utf8(names.strip_suffix(&[0])?).ok()?;
+    let (subscription, rest) = rest.split_first_chunk::<8>()?;
+    let due = rest.first_chunk::<8>()?;
+    Some((account, u64::from_be_bytes(*subscription), Timestamp(u64::from_be_bytes(*due))))
+}
+
+/// The event that a key names.
+pub fn event_of(key: &[u8]) -> Option<u128> {
+    Some(u128::from_be_bytes(*key.last_chunk::<16>()?))
+}
+
 pub fn queue(account: &str, name: &str) -> Key {
     join(&[b"q", account.as_bytes(), &[0], name.as_bytes()])
 }
@@ -469,6 +556,18 @@ pub const ENTITY_KEYS_AT: usize = 13;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_key_of_an_event_is_read_as_it_was_written() {
+        let due = Timestamp(7);
+        let key = event("acct", 0, due, 9);
+        assert_eq!((event_place(&key), event_of(&key)), (Some(("acct", 0, due)), Some(9)));
+        assert!(events_end("acct", 0) > event("acct", 0, Timestamp(u64::MAX), u128::MAX));
+        assert!(events_end("acct", 0) < event("acct", 1, Timestamp(0), 0));
+        for short in [&b"M"[..], b"Macct", &key[..20]] {
+            assert_eq!(event_place(short), None);
+        }
+    }
 
     #[test]
     fn contents_lie_in_the_order_in_which_they_were_made() {

@@ -5,6 +5,7 @@ use lazuli_model::error::ErrorCode;
 use lazuli_model::time::Timestamp;
 
 use super::by_name::before;
+use super::gone::{Gone, Listed};
 use super::key::{self, Generation};
 use super::record::Record;
 use super::record::blob::BlobRecord;
@@ -18,28 +19,27 @@ impl View {
     pub(crate) async fn list_blobs(&self, request: &ListBlobs) -> Answer<BlobList> {
         let reader = self.reader();
         let generation = self.container_of(&request.container).await?.generation;
-        let now = self.now();
-        let mut sources = vec![request.source(reader, key::blobs(generation), Kind::Base).await?];
+        let gone = &Gone::seen_by(self).await?;
+        let mut sources = vec![request.source(reader, key::blobs(generation), Kind::Base, gone).await?];
         if request.snapshots && request.delimiter.is_empty() {
-            sources.push(request.moments(reader, generation, Kind::Snapshot, now).await?);
+            sources.push(request.moments(reader, generation, Kind::Snapshot, gone).await?);
         }
         if request.versions {
-            sources.push(request.moments(reader, generation, Kind::Version, now).await?);
+            sources.push(request.moments(reader, generation, Kind::Version, gone).await?);
         }
         if request.deleted {
-            let mut deleted = request.source(reader, key::deleted_blobs(generation), Kind::Deleted).await?;
-            deleted.drop_gone(now)?;
-            sources.push(deleted);
+            let space = key::deleted_blobs(generation);
+            sources.push(request.source(reader, space, Kind::Deleted, gone).await?);
         }
         if request.deleted_with_versions {
-            sources.push(request.versions_only(reader, generation, now).await?);
+            sources.push(request.versions_only(reader, generation, gone).await?);
         }
         if request.uncommitted {
-            sources.push(request.source(reader, key::all_staged(generation), Kind::Staged).await?);
+            sources.push(request.source(reader, key::all_staged(generation), Kind::Staged, gone).await?);
         }
         let (mut found, mut next) = merge(sources, request.max_results);
         if let Some(end) = &request.end_before
-            && request.cut(reader, generation, &mut found, end).await?
+            && request.cut(reader, generation, &mut found, end, gone).await?
         {
             next = None;
         }
@@ -56,6 +56,7 @@ impl ListBlobs {
         generation: Generation,
         found: &mut Vec<Candidate>,
         end: &str,
+        gone: &Gone,
     ) -> Answer<bool> {
         let count = found.len();
         found.retain(|candidate| candidate.name.as_str() < end);
@@ -64,16 +65,18 @@ impl ListBlobs {
             && last.kind == Kind::Group
             && end.starts_with(&last.name)
         {
-            let mut spaces = vec![key::blobs(generation)];
-            spaces.extend(self.uncommitted.then(|| key::all_staged(generation)));
-            spaces.extend(self.deleted.then(|| key::deleted_blobs(generation)));
+            let mut spaces = vec![(key::blobs(generation), Listed::Blobs)];
+            spaces.extend(self.uncommitted.then(|| (key::all_staged(generation), Listed::Stages)));
+            spaces.extend(self.deleted.then(|| (key::deleted_blobs(generation), Listed::Deleted)));
             let with_versions = self.versions || self.deleted_with_versions;
-            spaces.extend(with_versions.then(|| key::versions(generation)));
+            spaces.extend(with_versions.then(|| (key::versions(generation), Listed::Versions)));
             let mut is_listed = false;
-            for space in spaces {
+            for (space, listed) in spaces {
                 let at = |name: &str| Key::from([&space[..], name.as_bytes()].concat());
-                let scan = Scan { limit: 1, ..Scan::of(KeyRange::new(at(&last.name), at(end))) };
-                is_listed |= !reader.scan(scan).await?.items.is_empty();
+                let range = KeyRange::new(at(&last.name), at(end));
+                let scan = Scan { limit: 1, keys_only: true, ..Scan::of(range.clone()) };
+                is_listed |= !reader.scan(scan).await?.items.is_empty()
+                    && !gone.has_all(reader, listed, range).await?;
             }
             if !is_listed {
                 found.pop();
@@ -84,7 +87,12 @@ impl ListBlobs {
     }
 
     /// Names under `space`, which are the keys behind it.
-    async fn source(&self, reader: &Reader, space: Key, kind: Kind) -> Answer<Source> {
+    async fn source(&self, reader: &Reader, space: Key, kind: Kind, gone: &Gone) -> Answer<Source> {
+        let listed = match kind {
+            Kind::Staged => Listed::Stages,
+            Kind::Deleted => Listed::Deleted,
+            _ => Listed::Blobs,
+        };
         let limit = self.max_results + 1;
         let full = |name: &str| Key::from([&space[..], name.as_bytes()].concat());
         let behind = |name: &str| Key::from([&space[..], &before(name)[..]].concat());
@@ -106,12 +114,9 @@ impl ListBlobs {
             more = page.more;
             source.candidates.reserve(page.items.len());
             for (key, entry) in page.items {
-                source.candidates.push(Candidate::new(
-                    name(&key, name_at)?,
-                    kind,
-                    u64::MAX,
-                    Some(entry.value),
-                ));
+                let is_gone = gone.has(listed, &entry.value)?;
+                let name = name(&key, name_at)?;
+                source.add(Candidate::new(name, kind, u64::MAX, Some(entry.value)), is_gone);
             }
         } else {
             let (prefix, delimiter) = (full(&self.prefix), Key::from(self.delimiter.clone()));
@@ -119,18 +124,20 @@ impl ListBlobs {
             let page = reader.skip_scan(scan).await?;
             more = page.more;
             for item in page.items {
-                source.candidates.push(match item {
+                let (candidate, is_gone) = match item {
                     SkipItem::Entry(key, entry) => {
-                        Candidate::new(name(&key, name_at)?, kind, u64::MAX, Some(entry.value))
+                        let is_gone = gone.has(listed, &entry.value)?;
+                        (Candidate::new(name(&key, name_at)?, kind, u64::MAX, Some(entry.value)), is_gone)
                     }
-                    SkipItem::Group(key) => Candidate::group(name(&key, name_at)?),
-                });
+                    SkipItem::Group(key) => {
+                        let is_gone = gone.has_all(reader, listed, KeyRange::prefix(key.clone())).await?;
+                        (Candidate::group(name(&key, name_at)?), is_gone)
+                    }
+                };
+                source.add(candidate, is_gone);
             }
         }
-        if more {
-            source.horizon = source.candidates.last().map(Candidate::place);
-        }
-        Ok(source)
+        Ok(source.read_to_its_end(!more))
     }
 }
 
@@ -162,21 +169,20 @@ impl Source {
         Self { kind, candidates: Vec::new(), horizon: None }
     }
 
-    /// Of soft-deleted bases: those whose time has come are as good as swept.
-    fn drop_gone(&mut self, now: Timestamp) -> Answer<()> {
-        let mut left = Vec::with_capacity(self.candidates.len());
-        for mut candidate in self.candidates.drain(..) {
-            if let Some(value) = candidate.value.take() {
-                let blob = BlobRecord::decode(&value)?;
-                if blob.extras().deletion.is_none_or(|deletion| deletion.until <= now) {
-                    continue;
-                }
-                candidate.blob = Some(Box::new(blob));
-            }
-            left.push(candidate);
+    /// What is gone is passed over; that it was read counts.
+    fn add(&mut self, candidate: Candidate, is_gone: bool) {
+        self.horizon = is_gone.then(|| candidate.place());
+        if !is_gone {
+            self.candidates.push(candidate);
         }
-        self.candidates = left;
-        Ok(())
+    }
+
+    fn read_to_its_end(mut self, is_read: bool) -> Self {
+        self.horizon = match is_read {
+            true => None,
+            false => self.horizon.or_else(|| self.candidates.last().map(Candidate::place)),
+        };
+        self
     }
 }
 

@@ -1,10 +1,10 @@
 //! Snapshots and versions as sources of a listing: keys of a name and a moment.
 
 use lazuli_engine::{Key, KeyRange, Reader, Scan, SkipItem, SkipScan};
-use lazuli_model::time::Timestamp;
 
 use super::by_name::before;
 use super::deleted_snapshots::{DeletedSnapshots, Fate};
+use super::gone::Gone;
 use super::key::{self, Generation};
 use super::list_blobs::{Candidate, Kind, Source, name};
 use super::record::Record as _;
@@ -25,7 +25,7 @@ impl ListBlobs {
         reader: &Reader,
         generation: Generation,
         kind: Kind,
-        now: Timestamp,
+        gone: &Gone,
     ) -> Answer<Source> {
         let space = match kind {
             Kind::Snapshot => key::snapshots(generation),
@@ -68,11 +68,13 @@ impl ListBlobs {
                     Fate::Alive => true,
                     Fate::Kept(deletion) => {
                         blob.set_deletion(Some(deletion));
-                        self.deleted && deletion.until > now
+                        self.deleted && deletion.until > gone.now()
                     }
                     Fate::Dead => false,
                 };
-                if shown {
+                // Snapshots are gone with a base that has expired; versions are not.
+                let is_gone = kind == Kind::Snapshot && gone.has_base(reader, generation, &name).await?;
+                if shown && !is_gone {
                     source.candidates.push(Candidate::read(name, kind, ticks, blob));
                 }
             }
@@ -94,7 +96,7 @@ impl ListBlobs {
         &self,
         reader: &Reader,
         generation: Generation,
-        now: Timestamp,
+        gone: &Gone,
     ) -> Answer<Source> {
         let space = key::versions(generation);
         let limit = self.max_results + 1;
@@ -125,7 +127,7 @@ impl ListBlobs {
                     source.horizon = Some((name, u64::MAX, Kind::VersionsOnly));
                     return Ok(source);
                 }
-                if !self.has_base(reader, generation, &name, now).await? {
+                if !self.has_base(reader, generation, &name, gone).await? {
                     let candidate = match &group {
                         Some(group) => Some(Candidate::group(group.clone())),
                         None => youngest(reader, generation, &name)
@@ -158,9 +160,10 @@ impl ListBlobs {
         reader: &Reader,
         generation: Generation,
         name: &str,
-        now: Timestamp,
+        gone: &Gone,
     ) -> Answer<bool> {
-        if reader.get_untracked(key::blob(generation, name)).await?.is_some() {
+        let base = reader.get_untracked(key::blob(generation, name)).await?;
+        if base.is_some() && !gone.has_base(reader, generation, name).await? {
             return Ok(true);
         }
         if !self.deleted {
@@ -171,7 +174,7 @@ impl ListBlobs {
             Some(entry) => BlobRecord::decode(&entry.value)?.extras().deletion,
             None => None,
         };
-        Ok(deletion.is_some_and(|deletion| deletion.until > now))
+        Ok(deletion.is_some_and(|deletion| deletion.until > gone.now()))
     }
 
     /// Where a source of moments begins: behind the marker, at the first name wanted, whichever is later.

@@ -17,8 +17,9 @@ use crate::shared::marker::Position;
 
 impl Present<ContainerRecord> {
     /// Takes the container away: for good, when the sweeper deletes what it held, or for as long as the account keeps
-    /// deleted containers.
+    /// deleted containers. Refuses while anything in it is held.
     pub async fn delete(self) -> Answer<()> {
+        self.refuse_held().await?;
         let Self { mut unit, place, record, .. } = self;
         unit.delete(key::container(unit.account(), &place.name));
         let Some(days) = unit.features().container_soft_delete else {

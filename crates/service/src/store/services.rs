@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 
 use lazuli_engine::{Engine, EngineStats, ExtentStats};
 use lazuli_model::time::Timestamp;
+use tokio::sync::Semaphore;
 
+use super::event::{Desk, EventStats};
 use super::members::{self, Members};
 use super::queue::QueueCaches;
 use super::sealing::ScopeKeys;
 use super::stage_counts::StageCounts;
-use super::{readers, upkeep, workers};
+use super::{last_access, readers, upkeep, workers};
 use crate::{DOCUMENT_MEMORY, ServiceOptions, budget, outgoing, turns};
 
 /// Long block lists that are put together at a time.
@@ -42,7 +44,9 @@ struct Inner {
     stage_counts: StageCounts,
     long_lists: turns::Turns,
     copies: turns::Turns,
+    access_notes: Arc<Semaphore>,
     upkeep: upkeep::Counters,
+    events: Desk,
     queue_caches: QueueCaches,
     scope_keys: ScopeKeys,
 }
@@ -66,7 +70,9 @@ impl Services {
             stage_counts: StageCounts::default(),
             long_lists: turns::Turns::new(LONG_LISTS, LONG_LISTS_PATIENCE),
             copies: turns::Turns::new(COPIES, COPIES_PATIENCE),
+            access_notes: Arc::new(Semaphore::new(last_access::NOTES)),
             upkeep: upkeep::Counters::default(),
+            events: Desk::default(),
             queue_caches: QueueCaches::default(),
             scope_keys: ScopeKeys::default(),
         };
@@ -125,12 +131,25 @@ impl Services {
         &self.inner.upkeep
     }
 
+    pub(super) fn events(&self) -> &Desk {
+        &self.inner.events
+    }
+
+    /// What became of events here.
+    pub fn event_stats(&self) -> EventStats {
+        self.events().stats()
+    }
+
     pub(crate) fn long_lists(&self) -> &turns::Turns {
         &self.inner.long_lists
     }
 
     pub(crate) fn copies(&self) -> &turns::Turns {
         &self.inner.copies
+    }
+
+    pub(super) fn access_notes(&self) -> &Arc<Semaphore> {
+        &self.inner.access_notes
     }
 
     pub(super) fn stage_counts(&self) -> &StageCounts {

@@ -11,6 +11,7 @@ use super::blob::{BlobPlace, decode_blob};
 use super::content;
 use super::deleted_snapshots::{DeletedSnapshots, Fate};
 use super::found::{Admitted, Present};
+use super::indexed::forget_hold;
 use super::retention::note_due;
 use super::unit::{Changes as _, Unit};
 use crate::blob::{BlobState, DeleteSnapshots, Deleted, Snapshotted, Stamped};
@@ -40,6 +41,8 @@ impl Present<BlobRecord> {
         // The base is brought back from the archive, a snapshot is not.
         if let Some(extras) = &mut copy.extras {
             extras.rehydration = None;
+            // What protects the base is said of the base.
+            (extras.immutability, extras.legal_hold) = (None, false);
         }
         if !metadata.is_empty() {
             copy.metadata = metadata.clone();
@@ -53,7 +56,7 @@ impl Present<BlobRecord> {
             self.renew_version(id + 1).await?;
         }
         let stamped = Stamped { version: self.version(), ..copy.stamped() };
-        self.unit.put(key::snapshot(self.place.generation, &self.place.name, id), copy.encode());
+        self.place.beside(BlobState::Snapshot(Timestamp(id))).write(&mut self.unit, &copy);
         self.snapshots += 1;
         self.put();
         Ok(Snapshotted { snapshot: Timestamp(id), stamped })
@@ -70,14 +73,13 @@ impl Present<BlobRecord> {
                 note_due(&mut unit, deletion, &place.key());
             }
             None => {
-                unit.delete(place.key());
+                place.erase(&mut unit);
                 let reader = unit.reader().clone();
                 content::drop_holder(&reader, &mut unit, &record.content).await?;
             }
         }
-        let mut base = BlobPlace { state: BlobState::Base, ..place };
-        if let Some(mut record) = unit.find_blob(&base).await? {
-            base.indexed.clone_from(&record.tags);
+        let mut base = BlobPlace::base(place.generation, place.name);
+        if let Some(mut record) = unit.find_at(&mut base).await? {
             record.snapshots = record.snapshots.saturating_sub(1);
             base.write(&mut unit, &record);
         }
@@ -103,6 +105,7 @@ impl Admitted<Existing> {
         let deletion = unit.soft_deletion().await?;
         let mut dropped = Vec::new();
         if snapshots.is_some() && base.snapshots > 0 {
+            unit.refuse_held_snapshots(&place, unit.now()).await?;
             dropped = match deletion {
                 Some(deletion) => {
                     soft_delete_snapshots(&mut unit, &place, base.snapshots, deletion).await?;
@@ -121,6 +124,7 @@ impl Admitted<Existing> {
         if let Some(staged) = unit.find_staged(&place).await? {
             unit.give_up_stage(&place, &staged);
         }
+        unit.raise_deleted(&place, &base);
         let is_kept =
             unit.leave_version(&place, &base).await?.is_some() || unit.leave_deleted(&place, &base, deletion);
         if !is_kept {
@@ -152,6 +156,7 @@ async fn delete_snapshots(unit: &mut Unit, place: &BlobPlace) -> Answer<Vec<Cont
         if matches!(deleted.fate(ticks, record.extras().deletion), Fate::Kept(_)) {
             continue;
         }
+        forget_hold(unit, &key, &record);
         contents.push(record.content);
         unit.delete(key);
     }

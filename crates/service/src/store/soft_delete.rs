@@ -12,6 +12,7 @@ use super::blob::{BlobPlace, decode_blob};
 use super::content;
 use super::deleted_snapshots::Fate;
 use super::found::Found;
+use super::indexed::Indexed;
 use super::record::Record as _;
 use super::record::blob::BlobRecord;
 use super::retention::note_due;
@@ -23,7 +24,7 @@ use crate::fault::Answer;
 impl<M: Mode> Unit<M> {
     /// A snapshot or version that is soft deleted and not gone yet.
     pub async fn deleted_blob(&self, at: &BlobAddress, state: BlobState) -> Answer<Found<BlobRecord, M>> {
-        let place = self.place_of(at, state).await?;
+        let mut place = self.place_of(at, state).await?;
         let deleted = self.deleted_snapshots(&place).await?;
         let found = decode_blob(self.reader().get(place.key()).await?)?;
         let is_kept = |blob: &BlobRecord| match state {
@@ -36,6 +37,7 @@ impl<M: Mode> Unit<M> {
             }
         };
         let record = found.filter(is_kept);
+        place.indexed = record.as_ref().map(Indexed::of).unwrap_or_default();
         Ok(Found::new(self.clone(), place, record))
     }
 }
@@ -63,11 +65,11 @@ impl Unit {
         let Some(kept) = decode_blob(self.reader().get(key.clone()).await?)? else { return Ok(None) };
         self.delete(key);
         let moment = self.fresh_moment(place, self.now().0.max(kept.etag.0)).await?;
-        let key = key::snapshot(place.generation, &place.name, moment);
+        let snapshot = place.beside(BlobState::Snapshot(Timestamp(moment)));
         if let Some(deletion) = kept.extras().deletion {
-            note_due(self, deletion, &key);
+            note_due(self, deletion, &snapshot.key());
         }
-        self.put(key, kept.encode());
+        snapshot.write(self, &kept);
         Ok(Some(Timestamp(moment)))
     }
 }
@@ -86,7 +88,7 @@ impl Present<BlobRecord> {
             deleted.count_less(at.0);
             deleted.write(&mut unit, place.generation, &place.name, &read);
         }
-        unit.delete(place.key());
+        place.erase(&mut unit);
         let reader = unit.reader().clone();
         content::drop_holder(&reader, &mut unit, &record.content).await
     }

@@ -51,17 +51,24 @@ impl Admitted<Existing> {
             Some(staged) if usize::from(staged.id_length) != block_id.len() => {
                 return Err(ErrorCode::InvalidBlobOrBlock.into());
             }
-            Some(staged) => {
+            Some(mut staged) => {
                 staged.encryption().admits(new.encryption())?;
-                staged.stage
+                let stage = staged.stage;
+                if staged.is_behind(unit.now()) {
+                    staged.touched = unit.now();
+                    unit.put(place.staged_key(), staged.encode());
+                }
+                stage
             }
             None => {
+                unit.give_up_expired_stage(&place).await?;
                 let stage = ContentId::fresh(unit.now());
                 let id_length = u8::try_from(block_id.len()).unwrap_or(u8::MAX);
                 let record = StagedRecord {
                     stage,
                     id_length,
                     created: unit.now(),
+                    touched: unit.now(),
                     lease: None,
                     customer_key: new.encryption().customer_key(),
                     encryption_scope: new.encryption().scope().map(str::to_owned),

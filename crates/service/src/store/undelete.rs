@@ -10,6 +10,7 @@ use lazuli_model::time::Timestamp;
 use super::blob::{BlobPlace, decode_blob};
 use super::content;
 use super::found::Admitted;
+use super::indexed::forget_hold;
 use super::key;
 use super::record::Record as _;
 use super::record::blob::BlobRecord;
@@ -70,6 +71,7 @@ async fn clear(unit: &mut Unit, place: &BlobPlace, after: Option<Key>) -> Answer
     for key in &page.keys {
         let Some(record) = decode_blob(reader.get(key.clone()).await?)? else { continue };
         if read.fate(key::snapshot_ticks(key).unwrap_or(0), record.extras().deletion).is_gone(now) {
+            forget_hold(unit, key, &record);
             contents.push(record.content);
             unit.delete(key.clone());
         }

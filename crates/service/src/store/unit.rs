@@ -6,15 +6,18 @@
 
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lazuli_engine::{EngineError, Key, Plan, Reader, Value};
 use lazuli_model::access::Principal;
 use lazuli_model::account::{AccountFeatures, Features};
+use lazuli_model::admission::Circumstances;
 use lazuli_model::operation::{Mode, Reads, Writes};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
 use parking_lot::Mutex;
 
+use crate::event::Cause;
 use crate::fault::Answer;
 use crate::{Context, Services};
 
@@ -33,6 +36,8 @@ struct Inner {
     now: Timestamp,
     context: Context,
     features: Arc<AccountFeatures>,
+    /// It has put events into the outbox.
+    raised: AtomicBool,
 }
 
 impl<M: Mode> Clone for Unit<M> {
@@ -51,16 +56,39 @@ impl Services {
         T: Send,
         E: From<EngineError>,
     {
-        let work = &work;
-        self.engine()
+        let (work, raised) = (&work, &AtomicBool::new(false));
+        let output = self
+            .engine()
             .run(self.deadline(), |reader| async move {
-                let unit = Unit::new(reader, context.clone(), self.options().features.clone());
-                let output = work(unit.clone()).await?;
-                let Plan { writes, private_writes, publish, release, .. } =
-                    std::mem::replace(&mut *unit.inner.plan.lock(), Plan::new(()));
-                Ok(Plan { writes, private_writes, publish, release, output })
+                let noting = |unit: Unit| async move {
+                    let output = work(unit.clone()).await;
+                    raised.store(unit.inner.raised.load(Ordering::Relaxed), Ordering::Relaxed);
+                    output
+                };
+                self.plan(reader, context, noting).await
             })
-            .await
+            .await;
+        if output.is_ok() && raised.load(Ordering::Relaxed) {
+            self.events().ring();
+        }
+        output
+    }
+
+    /// What `work` writes on the snapshot of a reader, for those who commit it themselves.
+    pub(super) async fn plan<T, E, Fut>(
+        &self,
+        reader: Reader,
+        context: &Context,
+        work: impl FnOnce(Unit) -> Fut,
+    ) -> Result<Plan<T>, E>
+    where
+        Fut: Future<Output = Result<T, E>>,
+    {
+        let unit = Unit::new(reader, context.clone(), self.options().features.clone());
+        let output = work(unit.clone()).await?;
+        let Plan { writes, private_writes, publish, release, .. } =
+            std::mem::replace(&mut *unit.inner.plan.lock(), Plan::new(()));
+        Ok(Plan { writes, private_writes, publish, release, output })
     }
 
     /// A snapshot of everything that is committed.
@@ -72,7 +100,14 @@ impl Services {
 impl<M: Mode> Unit<M> {
     fn new(reader: Reader, context: Context, features: Arc<AccountFeatures>) -> Self {
         let now = Timestamp::from_unix_ticks(reader.stamp().now.0);
-        let inner = Inner { reader, plan: Mutex::new(Plan::new(())), now, context, features };
+        let inner = Inner {
+            reader,
+            plan: Mutex::new(Plan::new(())),
+            now,
+            context,
+            features,
+            raised: AtomicBool::new(false),
+        };
         Self { inner: Arc::new(inner), mode: PhantomData }
     }
 
@@ -94,6 +129,16 @@ impl<M: Mode> Unit<M> {
         self.inner.features.of(account)
     }
 
+    /// Whether changes of the account's blobs are told to anyone.
+    pub(super) fn has_events(&self) -> bool {
+        !self.features().events.is_empty()
+    }
+
+    /// The request behind the unit.
+    pub(super) fn cause(&self) -> Option<&Cause> {
+        self.inner.context.cause.as_deref()
+    }
+
     pub fn principal(&self) -> &Principal {
         &self.inner.context.principal
     }
@@ -105,6 +150,12 @@ impl<M: Mode> Unit<M> {
 
     pub fn version(&self) -> ApiVersion {
         self.inner.context.version
+    }
+
+    /// What records are judged in.
+    pub(super) fn circumstances(&self) -> Circumstances {
+        let (now, version) = (self.now(), self.version());
+        Circumstances { now, version, keeps_versions: self.features().versioning }
     }
 
     pub(in crate::store) fn reader(&self) -> &Reader {
@@ -144,6 +195,11 @@ impl<T> Changes for Plan<T> {
 }
 
 impl Unit {
+    /// Once it is committed, deliverers are to be woken.
+    pub(super) fn note_raised(&self) {
+        self.inner.raised.store(true, Ordering::Relaxed);
+    }
+
     pub(super) fn publish(&self, chunks: impl IntoIterator<Item = lazuli_engine::ChunkId>) {
         self.inner.plan.lock().publish.extend(chunks);
     }

@@ -13,11 +13,10 @@ use super::blob::BlobPlace;
 use super::content;
 use super::found::Present;
 use super::key;
-use super::record::Record as _;
 use super::record::blob::BlobRecord;
 use super::record::content::Shape;
 use super::retention::note_due;
-use super::unit::{Changes as _, Unit};
+use super::unit::Unit;
 use crate::blob::{BlobState, Deleted};
 use crate::fault::Answer;
 
@@ -73,7 +72,7 @@ impl Unit {
         };
         let mut kept = old.past();
         kept.set_version(Some(version));
-        self.put(key::version(place.generation, &place.name, version.0), kept.encode());
+        place.beside(BlobState::Version(version)).write(self, &kept);
         Ok(Some(version))
     }
 
@@ -86,9 +85,9 @@ impl Unit {
         let mut kept = old.past();
         kept.set_deletion(Some(deletion));
         let moment = self.fresh_moment(place, self.now().0.max(old.etag.0)).await?;
-        let key = key::snapshot(place.generation, &place.name, moment);
-        self.put(key.clone(), kept.encode());
-        note_due(self, deletion, &key);
+        let snapshot = place.beside(BlobState::Snapshot(Timestamp(moment)));
+        snapshot.write(self, &kept);
+        note_due(self, deletion, &snapshot.key());
         Ok(Left::DeletedSnapshot)
     }
 }
@@ -138,7 +137,7 @@ impl Present<BlobRecord> {
             note_due(&mut unit, deletion, &place.key());
             return Ok(Deleted { is_permanent: false });
         }
-        unit.delete(place.key());
+        place.erase(&mut unit);
         let reader = unit.reader().clone();
         content::drop_holder(&reader, &mut unit, &record.content).await?;
         Ok(Deleted { is_permanent: true })

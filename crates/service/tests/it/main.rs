@@ -10,6 +10,10 @@ mod contents;
 mod copied_contents;
 mod copies;
 mod encryption;
+mod events;
+mod expiry;
+mod holds;
+mod last_access;
 mod pages;
 mod plan_sizes;
 mod queue;
@@ -19,5 +23,6 @@ mod tags;
 #[path = "../../src/testing.rs"]
 mod testing;
 mod tiers;
+mod uncommitted;
 mod uploads;
 mod versions;

@@ -136,6 +136,7 @@ impl Debris {
                 stage,
                 id_length: 64,
                 created,
+                touched: created,
                 lease: None,
                 customer_key: None,
                 encryption_scope: None,

@@ -218,3 +218,45 @@ pub fn copying(source: CopySource, to: &str) -> CopyBlob {
         limit: u64::MAX,
     }
 }
+
+/// A bench whose clock the test moves.
+pub async fn with_clock(
+    options: ServiceOptions,
+) -> (Bench, std::sync::Arc<lazuli_engine::host::ManualClock>) {
+    let host = Host::test();
+    let lazuli_engine::host::Clock::Manual(clock) = host.clock.clone() else { panic!("a test's clock") };
+    (Bench::over(Engine::memory(host), options).await, clock)
+}
+
+/// "ok", or the code of the refusal.
+pub fn code<T>(answer: Answer<T>) -> String {
+    match answer {
+        Ok(_) => "ok".to_owned(),
+        Err(fault) => lazuli_model::Failure::from(fault).code.name().to_owned(),
+    }
+}
+
+pub fn done<T>(answer: Answer<T>) -> T {
+    answer.map_err(|fault| fault.0).unwrap()
+}
+
+/// The names that a list shows, with `@` behind those of snapshots, `?` behind those of uncommitted blocks.
+pub async fn listed(bench: &Bench, delimiter: &str) -> Vec<String> {
+    let input = ListBlobs {
+        container: "c".into(),
+        delimiter: delimiter.into(),
+        max_results: 1_000,
+        max_bytes: 1 << 20,
+        snapshots: delimiter.is_empty(),
+        uncommitted: true,
+        ..ListBlobs::default()
+    };
+    let list = done(input.execute(&bench.services, &bench.context).await);
+    let shown = list.items.iter().map(|item| match item {
+        BlobListItem::Blob { name, state: BlobState::Snapshot(_), .. } => format!("{name}@"),
+        BlobListItem::Blob { name, .. } | BlobListItem::VersionsOnly { name, .. } => name.clone(),
+        BlobListItem::Uncommitted { name, .. } => format!("{name}?"),
+        BlobListItem::Prefix(prefix) => prefix.clone(),
+    });
+    shown.collect()
+}

@@ -15,6 +15,14 @@ mod copied_contents;
 mod copies;
 #[path = "../it/encryption/mod.rs"]
 mod encryption;
+#[path = "../it/events/mod.rs"]
+mod events;
+#[path = "../it/expiry.rs"]
+mod expiry;
+#[path = "../it/holds.rs"]
+mod holds;
+#[path = "../it/last_access.rs"]
+mod last_access;
 mod members;
 mod on_one;
 #[path = "../it/pages.rs"]
@@ -35,6 +43,8 @@ mod tags;
 mod testing;
 #[path = "../it/tiers.rs"]
 mod tiers;
+#[path = "../it/uncommitted.rs"]
+mod uncommitted;
 #[path = "../it/uploads.rs"]
 mod uploads;
 #[path = "../it/versions/mod.rs"]

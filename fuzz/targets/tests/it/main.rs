@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use lazuli_fuzz_targets::mutate::Mutator;
-use lazuli_fuzz_targets::{credentials, recovery, request, target};
+use lazuli_fuzz_targets::{batch, credentials, recovery, request, tags, target};
 
 fn read_all(directory: &Path) -> Vec<Vec<u8>> {
     let mut paths: Vec<_> = fs::read_dir(directory)
@@ -65,6 +65,7 @@ macro_rules! drive {
 
 drive!(
     address,
+    batch,
     changeset,
     credentials,
     document,
@@ -75,7 +76,8 @@ drive!(
     record,
     recovery,
     request,
-    structured
+    structured,
+    tags
 );
 
 fn seed(target: &str, name: &str) -> Vec<u8> {
@@ -88,6 +90,13 @@ fn seeds_get_through() {
     for name in ["blocks", "queues", "tables"] {
         let statuses = request::statuses(&seed("request", name));
         assert!(statuses.len() >= 3 && statuses.iter().all(|status| *status < 300), "{name}: {statuses:?}");
+    }
+    for (name, parts) in [("delete", 2), ("tier", 1)] {
+        let answered = batch::parts_answered(&seed("batch", name)).map(|statuses| statuses.len());
+        assert_eq!(answered, Some(parts), "{name}");
+    }
+    for (name, predicates) in [("equal", 2), ("range", 2), ("container", 1)] {
+        assert_eq!(tags::taken(&seed("tags", name)), (2, predicates), "{name}");
     }
     for (name, least) in
         [("put", 6), ("repeated", 6), ("account_sas", 1), ("service_sas", 1), ("table_sas", 1)]

@@ -2,6 +2,7 @@
 //! The text is the oracle: a cell is read by the test, never computed from the code under test.
 
 mod conditions;
+mod hold;
 mod lease_actions;
 mod lease_id;
 mod lease_use;

@@ -1,4 +1,4 @@
-use super::super::{BlobType, Existence, Preconditions, SequenceConditions};
+use super::super::{BlobType, Existence, Hold, Preconditions, SequenceConditions};
 use super::conditions::unmet;
 use super::record::{Record, outcome};
 use super::{ETAG, NEWEST, id, leases, row, table};
@@ -30,6 +30,7 @@ fn appear(_: &mut Preconditions, record: &mut Option<Record>) {
         length: 100,
         sequence_number: 7,
         is_being_copied: true,
+        hold: Hold { legal: true, policy: None },
         ..Record::present()
     });
 }
@@ -84,6 +85,12 @@ fn end_copy(_: &mut Preconditions, record: &mut Option<Record>) {
     }
 }
 
+fn lift_hold(_: &mut Preconditions, record: &mut Option<Record>) {
+    if let Some(record) = record {
+        record.hold = Hold::NONE;
+    }
+}
+
 fn everything_wrong() -> Preconditions {
     Preconditions {
         if_none_match: ETagCondition::parse(&ETAG.quoted()),
@@ -113,6 +120,7 @@ fn put_page_reports_the_first_fault() {
             ("412 ConditionNotMet", paint),
             ("409 InvalidBlobType", become_page_blob),
             ("409 PendingCopyOperation", end_copy),
+            ("409 BlobImmutableDueToLegalHold", lift_hold),
             ("412 SequenceNumberConditionNotMet", |given, _| given.sequence_number.at_most = Some(7)),
         ],
     );
@@ -135,6 +143,7 @@ fn append_block_reports_the_first_fault() {
                 seal(record, true);
             }),
             ("409 PendingCopyOperation", end_copy),
+            ("409 BlobImmutableDueToLegalHold", lift_hold),
             ("409 BlobIsSealed", |_, record| seal(record, false)),
             ("412 AppendPositionConditionNotMet", |given, _| given.append_position = Some(100)),
             ("412 MaxBlobSizeConditionNotMet", |given, _| given.max_size = Some(150)),
@@ -168,6 +177,7 @@ fn put_blob_reports_the_first_fault() {
                 }
             }),
             ("409 PendingCopyOperation", end_copy),
+            ("409 BlobImmutableDueToLegalHold", lift_hold),
         ],
     );
 }

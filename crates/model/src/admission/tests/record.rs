@@ -1,6 +1,8 @@
 //! A stored record that is nothing but what admission looks at.
 
-use super::super::{Admitted, BlobType, Existence, Kind, Lease, Preconditions, Subject, Target, admit};
+use super::super::{
+    Admitted, BlobType, Circumstances, Existence, Hold, Kind, Lease, Preconditions, Subject, Target, admit,
+};
 use super::{ETAG, NEWEST, now, printed};
 use crate::error::Failure;
 use crate::etag::ETag;
@@ -23,6 +25,7 @@ pub(super) struct Record {
     pub tier_changed: Option<Timestamp>,
     pub is_being_copied: bool,
     pub is_incremental_copy: bool,
+    pub hold: Hold,
 }
 
 impl Record {
@@ -40,6 +43,7 @@ impl Record {
             tier_changed: None,
             is_being_copied: false,
             is_incremental_copy: false,
+            hold: Hold::NONE,
         }
     }
 
@@ -64,6 +68,7 @@ impl Subject for Record {
             tier_changed: self.tier_changed,
             is_being_copied: self.is_being_copied,
             is_incremental_copy: self.is_incremental_copy,
+            hold: self.hold,
         }
     }
 
@@ -84,7 +89,7 @@ pub(super) fn admitted(
     given: &Preconditions,
     record: Option<Record>,
 ) -> Result<Admitted<Record>, Failure> {
-    admit(&row.policy, given, kind(row), record, now(), NEWEST)
+    admit(&row.policy, given, kind(row), record, on_a_plain_account(NEWEST))
 }
 
 /// "ok" or the failure, in the notation of the tables.
@@ -94,7 +99,20 @@ pub(super) fn outcome(
     record: Option<Record>,
     version: ApiVersion,
 ) -> String {
-    match admit(&row.policy, given, kind(row), record, now(), version) {
+    outcome_in(row, given, record, on_a_plain_account(version))
+}
+
+pub(super) fn on_a_plain_account(version: ApiVersion) -> Circumstances {
+    Circumstances { now: now(), version, keeps_versions: false }
+}
+
+pub(super) fn outcome_in(
+    row: &Row,
+    given: &Preconditions,
+    record: Option<Record>,
+    circumstances: Circumstances,
+) -> String {
+    match admit(&row.policy, given, kind(row), record, circumstances) {
         Ok(_) => "ok".to_owned(),
         Err(failure) => printed(&failure),
     }

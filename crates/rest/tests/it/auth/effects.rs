@@ -15,6 +15,9 @@ use super::world::{World, blob, owner, send};
 
 /// The column `opt: snapshot, versionid` of contract/blob.md, typed a second time: of the operations that are built.
 const OF_SNAPSHOTS: &[Op] = &[
+    Op::SetBlobImmutabilityPolicy,
+    Op::DeleteBlobImmutabilityPolicy,
+    Op::SetBlobLegalHold,
     Op::SetBlobTier,
     Op::GetBlobTags,
     Op::GetBlob,
@@ -26,6 +29,9 @@ const OF_SNAPSHOTS: &[Op] = &[
     Op::GetBlockList,
 ];
 const OF_VERSIONS: &[Op] = &[
+    Op::SetBlobImmutabilityPolicy,
+    Op::DeleteBlobImmutabilityPolicy,
+    Op::SetBlobLegalHold,
     Op::SetBlobTier,
     Op::GetBlobTags,
     Op::SetBlobTags,
@@ -163,6 +169,15 @@ pub fn filled(row: &Row, request: Request) -> (Request, &'static str) {
             (request, "<StorageServiceProperties><Cors></Cors></StorageServiceProperties>")
         }
         Op::SetBlobMetadata | Op::SetContainerMetadata => (request.header("x-ms-meta-changed", "yes"), ""),
+        Op::SetBlobImmutabilityPolicy => {
+            let until = "Tue, 01 Dec 2026 12:00:00 GMT";
+            (request.header("x-ms-immutability-policy-until-date", until), "")
+        }
+        Op::SetBlobLegalHold => (request.header("x-ms-legal-hold", "true"), ""),
+        Op::SetBlobExpiry => {
+            let request = request.header("x-ms-expiry-option", "RelativeToNow");
+            (request.header("x-ms-expiry-time", "3600000"), "")
+        }
         Op::SetBlobTier => (request.header("x-ms-access-tier", "Cool"), ""),
         Op::SetBlobProperties => (request.header("x-ms-blob-content-type", "changed/type"), ""),
         Op::AcquireBlobLease | Op::AcquireContainerLease => (request.header("x-ms-lease-duration", "60"), ""),
@@ -223,7 +238,12 @@ async fn what_is_refused_changes_nothing_and_no_credential_reaches_further_than_
                         faults.push(format!("{case}: should be {expected}"));
                     }
                     if before != after {
-                        if who == Who::SharedKey && named == Named::Base {
+                        // The snapshot alone has a policy.
+                        let acts = match row.op {
+                            Op::DeleteBlobImmutabilityPolicy => Named::Snapshot,
+                            _ => Named::Base,
+                        };
+                        if who == Who::SharedKey && named == acts {
                             changed_by_owner.push(row.op);
                         }
                         world = World::of(kind, auth.clone()).await;
@@ -246,6 +266,10 @@ async fn what_is_refused_changes_nothing_and_no_credential_reaches_further_than_
         Op::SetBlobMetadata,
         Op::SetBlobTags,
         Op::SetBlobTier,
+        Op::SetBlobExpiry,
+        Op::SetBlobImmutabilityPolicy,
+        Op::DeleteBlobImmutabilityPolicy,
+        Op::SetBlobLegalHold,
         Op::AcquireBlobLease,
         Op::SnapshotBlob,
         Op::DeleteContainer,

@@ -1,9 +1,12 @@
 //! A service with something in it, asked through the gateway as a listener asks it, and looked at from outside.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use lazuli_engine::host::Clock;
 use lazuli_engine::{Engine, Host, Ticks};
+use lazuli_model::account::AccountFeatures;
 use lazuli_model::blob::BlobType;
 use lazuli_model::operation::{Method, Service};
 use lazuli_rest::Gateway;
@@ -46,7 +49,10 @@ pub fn services() -> Services {
     if let Clock::Manual(clock) = &host.clock {
         clock.set_wall(Ticks(now().to_unix_ticks()));
     }
-    Services::new(Engine::memory(host), ServiceOptions::default())
+    let mut features = AccountFeatures::default();
+    features.entry(ACCOUNT).immutability = true;
+    let options = ServiceOptions { features: Arc::new(features), ..ServiceOptions::default() };
+    Services::new(Engine::memory(host), options)
 }
 
 pub async fn send(gateway: &Gateway, request: &Request, body: &str) -> Answer {
@@ -103,6 +109,11 @@ impl World {
         world.done(write, if kind == BlobType::Block { "base" } else { "" }).await;
         let made = world.done(blob(Method::Put, "/things/dir/thing", &[("comp", "snapshot")]), "").await;
         world.snapshot = made.header("x-ms-snapshot").unwrap().to_owned();
+        // A policy whose time is over: it keeps no operation from the snapshot, and can be removed.
+        let of_snapshot = [("comp", "immutabilityPolicies"), ("snapshot", world.snapshot.as_str())];
+        let protect = blob(Method::Put, "/things/dir/thing", &of_snapshot)
+            .header("x-ms-immutability-policy-until-date", "Wed, 01 Jan 2020 00:00:00 GMT");
+        world.done(protect, "").await;
         if kind == BlobType::Block {
             let stage = [("comp", "block"), ("blockid", "b2xk")];
             world.done(blob(Method::Put, "/things/dir/thing", &stage), "staged").await;
@@ -128,7 +139,11 @@ impl World {
         let (container, thing) = (("restype", "container"), "/things/dir/thing");
         let snapshot = ("snapshot", self.snapshot.as_str());
         let (blocks, all) = (("comp", "blocklist"), ("blocklisttype", "all"));
-        let list = [container, ("comp", "list"), ("include", "snapshots,metadata,uncommittedblobs")];
+        let list = [
+            container,
+            ("comp", "list"),
+            ("include", "snapshots,metadata,uncommittedblobs,immutabilitypolicy,legalhold"),
+        ];
         let asked = [
             blob(Method::Get, thing, &[]),
             blob(Method::Get, thing, &[blocks, all]),

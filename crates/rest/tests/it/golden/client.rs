@@ -110,6 +110,24 @@ impl Client {
         Self::with_answer_memory(ServiceOptions::default().answer_memory)
     }
 
+    /// With the features that the first line of a conversation names.
+    pub fn of(conversation: &str) -> Self {
+        let first = conversation.lines().next().unwrap_or_default();
+        let Some((_, words)) = first.split_once("# features: ") else { return Self::new() };
+        let mut all = AccountFeatures::default();
+        let features = all.entry("devstoreaccount1");
+        for word in words.split(", ") {
+            match word {
+                "immutability" => features.immutability = true,
+                "versioning" => features.versioning = true,
+                "lastAccessTime" => features.last_access_time = true,
+                other => panic!("no such feature: {other}"),
+            }
+        }
+        let options = ServiceOptions { features: Arc::new(all), ..ServiceOptions::default() };
+        Self::with(Engine::memory(Host::test()), options)
+    }
+
     pub fn with_answer_memory(answer_memory: usize) -> Self {
         Self::with(
             Engine::memory(Host::test()),

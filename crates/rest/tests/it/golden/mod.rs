@@ -3,7 +3,8 @@
 //! A file is a conversation. A request is its line, headers, an empty line and a body; `--- STATUS` begins the
 //! answer, of the same form; `===` ends the exchange. In an answer `*` stands for any text, and `NAME => word`
 //! keeps a header's value for `{word}` in what follows. Headers of the answer must be exactly those listed, beside
-//! the ones that every answer has, which are checked for all.
+//! the ones that every answer has, which are checked for all. `# features: LIST` in the first line says what the account
+//! can do beyond a plain one.
 
 mod append;
 pub mod client;
@@ -38,7 +39,7 @@ async fn conversations() {
             "restored_containers.txt" => {
                 Client::with_features(|features| features.container_soft_delete = Some(7))
             }
-            _ => Client::new(),
+            _ => Client::of(&text),
         };
         differences.extend(converse(&name, &text, &client, BTreeMap::new()).await);
     }

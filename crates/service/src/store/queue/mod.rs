@@ -14,12 +14,11 @@ pub use super::record::queue::{MessageRecord, QueueRecord, Slot};
 
 use lazuli_engine::Value;
 use lazuli_model::admission::queue::{PopReceipt, admit_message};
-use lazuli_model::admission::{self, admit_name};
+use lazuli_model::admission::{self, Circumstances, admit_name};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::{Mode, Policy};
 use lazuli_model::time::Timestamp;
-use lazuli_model::version::ApiVersion;
 use uuid::Uuid;
 
 use super::by_name::ByName;
@@ -27,7 +26,7 @@ use super::found::{Admitted, Found, Present, Resource};
 use super::key::{self, Generation};
 use super::record::Record;
 use super::record::queue::MessageFields;
-use super::unit::{Changes as _, Unit, View};
+use super::unit::{Changes, Unit, View};
 use crate::fault::Answer;
 use crate::queue::ListQueues;
 use crate::shared::marker::Position;
@@ -47,10 +46,9 @@ impl Resource for QueueRecord {
         policy: &Policy,
         (): &(),
         found: Option<Self>,
-        now: Timestamp,
-        _: ApiVersion,
+        circumstances: Circumstances,
     ) -> Result<admission::Admitted<Self>, Failure> {
-        admit_name(policy, found, now, Self::NOT_FOUND)
+        admit_name(policy, found, circumstances.now, Self::NOT_FOUND)
     }
 }
 
@@ -72,10 +70,9 @@ impl Resource for MessageRecord {
         _: &Policy,
         given: &PopReceipt,
         found: Option<Self>,
-        now: Timestamp,
-        _: ApiVersion,
+        circumstances: Circumstances,
     ) -> Result<admission::Admitted<Self>, Failure> {
-        admit_message(*given, found, now)
+        admit_message(*given, found, circumstances.now)
     }
 }
 
@@ -181,17 +178,7 @@ impl Present<QueueRecord> {
     /// Files a new message with this text.
     pub fn insert(&mut self, id: Uuid, new: NewMessage, text: &str) -> MessageRecord {
         let now = self.unit.now();
-        let fields = MessageFields {
-            inserted: now.0,
-            expires: new.expires.map(|at| at.0),
-            visible: new.visible.0,
-            receipt: new.receipt,
-            dequeue_count: 0,
-            text: message::put_text(&mut self.unit, text, now),
-        };
-        let record = MessageRecord { id, fields };
-        message::put(&mut self.unit, self.record.messages, &record);
-        record
+        insert(&mut self.unit, self.record.messages, id, new, text, now)
     }
 
     /// The message of this slot, for the one consumer that gets it. None when it is no longer there.
@@ -205,6 +192,28 @@ impl Present<QueueRecord> {
             record,
         }))
     }
+}
+
+/// Files a new message in the queue that has these messages.
+pub(super) fn insert<W: Changes>(
+    plan: &mut W,
+    messages: Generation,
+    id: Uuid,
+    new: NewMessage,
+    text: &str,
+    now: Timestamp,
+) -> MessageRecord {
+    let fields = MessageFields {
+        inserted: now.0,
+        expires: new.expires.map(|at| at.0),
+        visible: new.visible.0,
+        receipt: new.receipt,
+        dequeue_count: 0,
+        text: message::put_text(plan, text, now),
+    };
+    let record = MessageRecord { id, fields };
+    message::put(plan, messages, &record);
+    record
 }
 
 /// What a new message is given.

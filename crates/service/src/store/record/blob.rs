@@ -1,7 +1,7 @@
 //! A blob, base or snapshot.
 
 use lazuli_model::admission::lease::Lease;
-use lazuli_model::admission::{Subject, Target};
+use lazuli_model::admission::{Hold, Subject, Target};
 use lazuli_model::blob::{
     BlobType, ContentHeaders, CopyState, CopyStatus, CustomerKeyHash, ExplicitTier, ImmutabilityPolicy,
     Rehydration, SoftDeletion,
@@ -54,6 +54,14 @@ pub struct BlobExtras {
     pub deletion: Option<SoftDeletion>,
 }
 
+impl BlobExtras {
+    /// Of a blob that is held from the beginning.
+    pub fn held(hold: Hold) -> Option<Box<Self>> {
+        let Hold { legal: legal_hold, policy: immutability } = hold;
+        (hold != Hold::NONE).then(|| Box::new(Self { legal_hold, immutability, ..Self::default() }))
+    }
+}
+
 impl Record for BlobRecord {
     const NAME: &'static str = "blob";
     type Newest = stored::blob::BlobV2;
@@ -86,9 +94,14 @@ impl BlobRecord {
         }
     }
 
-    /// What is kept of it when it is no longer the base: nothing leases it and it has no snapshots.
+    /// What is kept of it when it is no longer the base: nothing leases it, it has no snapshots and does not expire. What
+    /// protects it goes on protecting it.
     pub fn past(&self) -> Self {
-        Self { lease: None, snapshots: 0, ..self.clone() }
+        let mut past = Self { lease: None, snapshots: 0, ..self.clone() };
+        if let Some(extras) = &mut past.extras {
+            extras.expires = None;
+        }
+        past
     }
 
     /// What few blobs have, to be looked at.
@@ -129,6 +142,44 @@ impl BlobRecord {
         self
     }
 
+    /// What protects it from being changed and deleted.
+    pub fn hold(&self) -> Hold {
+        let extras = self.extras();
+        Hold { legal: extras.legal_hold, policy: extras.immutability }
+    }
+
+    /// When it will be gone: not before what protects it ends.
+    pub fn ends(&self) -> Option<Timestamp> {
+        let expires = self.extras().expires?;
+        match self.hold().ends() {
+            Some(Timestamp::MAX) => None,
+            Some(held) => Some(expires.max(held)),
+            None => Some(expires),
+        }
+    }
+
+    /// It does not expire before a hold on one of its snapshots ends: of a legal hold this is not known, so it does not expire
+    /// any more.
+    pub fn expire_after(&mut self, hold: &Hold) {
+        if let (Some(end), Some(extras)) = (hold.ends(), &mut self.extras) {
+            extras.expires = match end {
+                Timestamp::MAX => None,
+                end => extras.expires.map(|expires| expires.max(end)),
+            };
+        }
+    }
+
+    /// Its time has come: it is gone for every request, whether or not the sweeper has been there.
+    #[inline]
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.extras.is_some() && self.ends().is_some_and(|end| end <= now)
+    }
+
+    /// When it was last read or written, as far as is noted: reads are noted once a day.
+    pub fn last_access(&self) -> Timestamp {
+        self.extras().last_accessed.map_or(self.last_modified, |read| read.max(self.last_modified))
+    }
+
     pub fn length(&self) -> u64 {
         self.content.length
     }
@@ -160,6 +211,7 @@ impl Subject for BlobRecord {
             tier_changed: self.tier.map(|tier| tier.changed),
             is_being_copied: self.pending_copy().is_some(),
             is_incremental_copy: self.extras().incremental_copy,
+            hold: self.hold(),
             ..Target::present(self.etag, self.last_modified)
         }
     }

@@ -9,6 +9,7 @@ pub mod copy_job;
 pub mod dead_snapshots;
 pub mod deleted_container;
 pub mod entity;
+pub mod event;
 pub mod existing;
 pub mod kept_snapshots;
 pub mod queue;

@@ -16,11 +16,10 @@ pub use range::KeyLimits;
 use bytes::Bytes;
 use lazuli_engine::{Key, Value};
 use lazuli_model::admission::table::{EntityMatch, admit_entity};
-use lazuli_model::admission::{self, admit_name};
+use lazuli_model::admission::{self, Circumstances, admit_name};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Mode, Policy};
 use lazuli_model::time::Timestamp;
-use lazuli_model::version::ApiVersion;
 
 use super::found::{Admitted, Found, Present, Resource};
 use super::key::{self, Generation};
@@ -45,10 +44,9 @@ impl Resource for TableRecord {
         policy: &Policy,
         (): &(),
         found: Option<Self>,
-        now: Timestamp,
-        _: ApiVersion,
+        circumstances: Circumstances,
     ) -> Result<admission::Admitted<Self>, Failure> {
-        admit_name(policy, found, now, Self::NOT_FOUND)
+        admit_name(policy, found, circumstances.now, Self::NOT_FOUND)
     }
 }
 
@@ -67,10 +65,9 @@ impl Resource for StoredEntity {
         policy: &Policy,
         given: &Option<EntityMatch>,
         found: Option<Self>,
-        now: Timestamp,
-        _: ApiVersion,
+        circumstances: Circumstances,
     ) -> Result<admission::Admitted<Self>, Failure> {
-        admit_entity(policy, given.as_ref(), found, now)
+        admit_entity(policy, given.as_ref(), found, circumstances.now)
     }
 }
 

@@ -4,6 +4,7 @@ use lazuli_engine::{Key, Plan, Scan, Value};
 
 use super::{Work, snapshots};
 use crate::fault::{Answer, Fault};
+use crate::store::indexed::forget_hold;
 use crate::store::key;
 use crate::store::record::Record;
 use crate::store::record::blob::BlobRecord;
@@ -36,6 +37,7 @@ pub async fn sweep(work: &Work, due: &Key) -> Answer<bool> {
             Some(b'D' | b's' | b'V') => {
                 let record = BlobRecord::decode(&entry.value)?;
                 if record.extras().deletion.is_some_and(|deletion| deletion.until <= now) {
+                    forget_hold(&mut plan, target, &record);
                     plan.delete(target.clone());
                     content::drop_holder(&reader, &mut plan, &record.content).await?;
                 }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use lazuli_engine::{EngineError, Plan, Reader};
+use lazuli_engine::{EngineError, Key, Plan, Reader};
 use parking_lot::Mutex;
 
 use crate::Services;
@@ -15,7 +15,7 @@ use crate::store::members::{self, Members};
 use crate::store::record::Record;
 use crate::store::record::server::JobRow;
 
-/// The only job so far: everything that upkeep does.
+/// The job of the sweeper: everything that upkeep does. Each subscription to events has one too.
 const SWEEP: &str = "sweep";
 /// How long the job is a server's without a word of it.
 const HELD: Duration = Duration::from_secs(30);
@@ -30,6 +30,7 @@ pub struct Work {
 }
 
 struct Duty {
+    job: Key,
     owner: Incarnation,
     epoch: u64,
     renewed: Mutex<Instant>,
@@ -45,18 +46,24 @@ impl Deref for Work {
 }
 
 impl Work {
-    /// Takes the job; `None` while another server has it.
+    /// Takes the job of the sweeper; `None` while another server has it.
     pub async fn take(services: &Services) -> Answer<Option<Self>> {
-        let services = services.giving_back();
+        Self::take_job(&services.giving_back(), SWEEP).await
+    }
+
+    /// Takes the job of this name; `None` while another server has it.
+    pub async fn take_job(services: &Services, job: &str) -> Answer<Option<Self>> {
+        let services = services.clone();
         if services.members() == Members::Alone {
             return Ok(Some(Self { services, duty: None }));
         }
         let (all, owner, taken) = (&services, services.membership().incarnation(), Instant::now());
+        let job_key = &key::job(job);
         let epoch = services
             .engine()
             .run(services.deadline(), |reader| async move {
                 let now = all.engine().steady_now().0;
-                let epoch = match found(&reader).await? {
+                let epoch = match found(&reader, job_key).await? {
                     None => 0,
                     Some(job) if job.until <= now || members::is_dead(all, &reader, job.owner).await? => {
                         job.epoch
@@ -66,11 +73,12 @@ impl Work {
                 };
                 let job = JobRow { owner, epoch: epoch + 1, until: now + ticks(HELD) };
                 let mut plan = Plan::new(Some(job.epoch));
-                plan.put(key::job(SWEEP), job.encode());
+                plan.put(job_key.clone(), job.encode());
                 Ok::<_, Fault>(plan)
             })
             .await?;
         let duty = epoch.map(|epoch| Duty {
+            job: job_key.clone(),
             owner,
             epoch,
             renewed: Mutex::new(taken),
@@ -104,7 +112,7 @@ impl Work {
     /// The job is still this server's. A check of the commit.
     async fn check(&self, reader: &Reader) -> Answer<()> {
         let Some(duty) = &self.duty else { return Ok(()) };
-        if found(reader).await?.is_some_and(|job| duty.is(&job)) {
+        if found(reader, &duty.job).await?.is_some_and(|job| duty.is(&job)) {
             return Ok(());
         }
         duty.lost.store(true, Ordering::Relaxed);
@@ -136,7 +144,7 @@ impl Work {
             .run(self.deadline(), |reader| async move {
                 self.check(&reader).await?;
                 let mut plan = Plan::new(());
-                plan.put(key::job(SWEEP), JobRow { owner: duty.owner, epoch: duty.epoch, until }.encode());
+                plan.put(duty.job.clone(), JobRow { owner: duty.owner, epoch: duty.epoch, until }.encode());
                 Ok::<_, Fault>(plan)
             })
             .await
@@ -149,8 +157,8 @@ impl Duty {
     }
 }
 
-async fn found(reader: &Reader) -> Answer<Option<JobRow>> {
-    Ok(match reader.get(key::job(SWEEP)).await? {
+async fn found(reader: &Reader, job: &Key) -> Answer<Option<JobRow>> {
+    Ok(match reader.get(job.clone()).await? {
         Some(entry) => Some(JobRow::decode(&entry.value)?),
         None => None,
     })

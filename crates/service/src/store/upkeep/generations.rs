@@ -35,6 +35,7 @@ pub async fn sweep(work: &Work, generation: Generation) -> Answer<bool> {
             || sweep_marks(work, key::dead_snapshots_in(generation)).await?
             || sweep_marks(work, key::kept_snapshots_in(generation)).await?
             || sweep_marks(work, key::all_tagged(generation)).await?
+            || sweep_marks(work, key::all_held(generation)).await?
             || sweep_staged(work, generation).await?
             || sweep_entities(work, generation).await?
             || crate::store::queue::expiry::sweep(work, generation).await?;

@@ -10,6 +10,7 @@ mod counters;
 mod drain;
 mod due;
 mod duty;
+mod expired;
 mod generations;
 pub(super) mod manifests;
 mod servers;
@@ -35,7 +36,8 @@ use crate::store::record::content::DeadContent;
 const REST: Duration = Duration::from_secs(2);
 /// How long it rests when some was done and more may come soon.
 const SHORT_REST: Duration = Duration::from_millis(50);
-/// How often it walks the queues for messages that expired while no consumer came for them.
+/// How often it walks the queues for messages that expired while no consumer came for them, and uncommitted blocks for those
+/// that were not committed in time.
 const WALK: Duration = Duration::from_secs(600);
 
 /// Sweeps until the engine stops. To be spawned once for a server. Of several servers one sweeps at a time.
@@ -67,10 +69,25 @@ async fn sweep_while_ours(work: &Work, walked: &mut Instant) {
             round = Round::begin();
         }
         if walked.elapsed() >= WALK {
-            expiry::walk(work).await;
+            walk(work).await;
             *walked = Instant::now();
         }
     }
+}
+
+/// What is found by looking at everything of a kind: once in a while.
+async fn walk(work: &Work) {
+    expiry::walk(work).await;
+    expired::walk_stages(work).await;
+}
+
+/// The same once, unless another server works in the background.
+pub async fn walk_once(services: &Services) -> Answer<()> {
+    if let Some(work) = Work::take(services).await? {
+        walk(&work).await;
+        work.release().await?;
+    }
+    Ok(())
 }
 
 /// The first pass of a round. Tells how many items were dealt with: none while another server sweeps.
@@ -92,6 +109,7 @@ struct Round {
     due: Option<Key>,
     snapshots: Option<Key>,
     adopted: Option<Key>,
+    expired: Option<Key>,
 }
 
 struct Pass {
@@ -110,6 +128,7 @@ impl Round {
             due: None,
             snapshots: None,
             adopted: None,
+            expired: None,
         }
     }
 
@@ -148,6 +167,10 @@ impl Round {
         for manifest in stages::list_adopted(work, self.adopted.clone()).await? {
             done.note("adopted blocks", stages::adopt(work, manifest).await.map(|()| true));
             self.adopted = Some(key::adopted(manifest));
+        }
+        for due in expired::list(work, self.expired.clone()).await? {
+            done.note("an expired blob", expired::sweep(work, &due).await.map(|()| true));
+            self.expired = Some(due);
         }
         match copies::end_lost(work).await {
             Ok(count) => done.found += count,

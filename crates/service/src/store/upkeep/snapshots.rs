@@ -6,6 +6,7 @@ use super::Work;
 use super::budget::has_room_with;
 use crate::fault::{Answer, Fault};
 use crate::store::deleted_snapshots::DeletedSnapshots;
+use crate::store::indexed::forget_hold;
 use crate::store::key::{self, Generation};
 use crate::store::{self, content};
 
@@ -59,6 +60,7 @@ async fn sweep_some(
             last = Some(key.clone());
             let Some(record) = store::decode_blob(reader.get(key.clone()).await?)? else { continue };
             if read.fate(key::snapshot_ticks(&key).unwrap_or(0), record.extras().deletion).is_gone(now) {
+                forget_hold(&mut plan, &key, &record);
                 contents.push(record.content);
                 plan.delete(key);
             }

@@ -1,6 +1,7 @@
 //! Versions, soft delete and undelete: what is listed and read is what was kept, whatever was switched on and off
 //! meanwhile; and when everything is deleted and its time has come, nothing is left.
 
+mod held;
 mod model;
 mod world;
 

@@ -65,7 +65,7 @@ impl From<BlobV2> for BlobRecord {
 }
 
 #[derive(Serialize, Deserialize)]
-enum BlobTypeV1 {
+pub(super) enum BlobTypeV1 {
     Block,
     Page,
     Append,

@@ -56,12 +56,13 @@ impl From<BlockV2> for BlockRecord {
     }
 }
 
-/// With the key that its blocks were staged with.
+/// With the key that its blocks were staged with, and when the last of them was.
 #[derive(Serialize, Deserialize)]
 pub struct StagedV2 {
     base: StagedV1,
     customer_key: Option<[u8; 32]>,
     encryption_scope: Option<String>,
+    touched: u64,
 }
 
 impl Shape for StagedV2 {
@@ -69,13 +70,15 @@ impl Shape for StagedV2 {
     type Before = StagedV1;
 
     fn step(base: StagedV1) -> Self {
-        Self { base, customer_key: None, encryption_scope: None }
+        let touched = base.created;
+        Self { base, customer_key: None, encryption_scope: None, touched }
     }
 }
 
 impl From<&StagedRecord> for StagedV2 {
     fn from(staged: &StagedRecord) -> Self {
-        let StagedRecord { stage, id_length, created, lease, customer_key, encryption_scope } = staged;
+        let StagedRecord { stage, id_length, created, touched, lease, customer_key, encryption_scope } =
+            staged;
         let base = StagedV1 {
             stage: *stage,
             id_length: *id_length,
@@ -83,16 +86,17 @@ impl From<&StagedRecord> for StagedV2 {
             lease: lease.as_ref().map(LeaseV1::from),
         };
         let (customer_key, encryption_scope) = (customer_key.map(|hash| hash.0), encryption_scope.clone());
-        Self { base, customer_key, encryption_scope }
+        Self { base, customer_key, encryption_scope, touched: touched.0 }
     }
 }
 
 impl From<StagedV2> for StagedRecord {
-    fn from(StagedV2 { base, customer_key, encryption_scope }: StagedV2) -> Self {
+    fn from(StagedV2 { base, customer_key, encryption_scope, touched }: StagedV2) -> Self {
         Self {
             stage: base.stage,
             id_length: base.id_length,
             created: Timestamp(base.created),
+            touched: Timestamp(touched),
             lease: base.lease.map(Into::into),
             customer_key: customer_key.map(CustomerKeyHash),
             encryption_scope,

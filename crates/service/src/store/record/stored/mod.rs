@@ -12,6 +12,7 @@ pub mod content;
 pub mod copy_job;
 pub mod dead_snapshots;
 pub mod deleted_container;
+pub mod event;
 pub mod kept_snapshots;
 pub mod lease;
 pub mod queue;

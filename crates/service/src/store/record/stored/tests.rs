@@ -7,6 +7,7 @@ use lazuli_model::blob::{
     ImmutabilityMode, ImmutabilityPolicy, RehydratePriority, Rehydration, SoftDeletion, Tier,
 };
 use lazuli_model::etag::ETag;
+use lazuli_model::event::EventType;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::service_properties::{
     CorsRule, Logging, Metrics, RetentionPolicy, ServiceProperties, StaticWebsite,
@@ -26,6 +27,7 @@ use crate::store::record::content::{self, Content, DeadContent, Holders, ListedB
 use crate::store::record::copy_job::CopyJob;
 use crate::store::record::dead_snapshots::DeadSnapshots;
 use crate::store::record::deleted_container::DeletedContainer;
+use crate::store::record::event::EventRow;
 use crate::store::record::kept_snapshots::{KeptSnapshots, KeptTogether};
 use crate::store::record::queue::{MessageFields, QueueRecord, Text};
 use crate::store::record::table::TableRecord;
@@ -197,15 +199,17 @@ fn contents_and_blocks() {
         stage: ContentId(5),
         id_length: 6,
         created: Timestamp(7),
+        touched: Timestamp(7),
         lease: lease(),
         customer_key: None,
         encryption_scope: None,
     };
-    assert_bytes(&staged, "020506070111013c0107000000");
+    assert_bytes(&staged, "020506070111013c010700000007");
     let first = [1, 5, 6, 7, 1, 0x11, 1, 0x3c, 1, 7, 0];
     assert_eq!(StagedRecord::decode(&first).expect("read"), staged, "the first shape");
     staged.customer_key = Some(CustomerKeyHash([5; 32]));
-    assert_bytes(&staged, &format!("020506070111013c01070001{}00", "05".repeat(32)));
+    staged.touched = Timestamp(300);
+    assert_bytes(&staged, &format!("020506070111013c01070001{}00ac02", "05".repeat(32)));
     let manifest =
         Content { id: ContentId(1), length: 2, shape: content::Shape::Manifest { blocks: 3, named: true } };
     let blocks = vec![
@@ -237,6 +241,30 @@ fn contents_and_blocks() {
         until: Timestamp(300),
     };
     assert_bytes(&job, "01110161016302020202020202020202020201 62ac02".replace(' ', "").as_str());
+}
+
+#[test]
+fn events() {
+    let event = EventRow {
+        id: uuid::Uuid::from_u128(1),
+        kind: EventType::BlobDeleted,
+        raised: Timestamp(2),
+        account: "a".into(),
+        container: "c".into(),
+        blob: "b".into(),
+        api: "d".into(),
+        request_id: uuid::Uuid::from_u128(3),
+        client_request_id: Some("i".into()),
+        endpoint: "e".into(),
+        etag: ETag(4),
+        content_type: None,
+        content_length: 5,
+        blob_type: BlobType::Append,
+        tier: Some(Tier::Cool),
+        sequence: 6,
+        tries: 7,
+    };
+    assert_bytes(&event, "01010102016101630162016403010169016504000502010106 07".replace(' ', "").as_str());
 }
 
 #[test]
