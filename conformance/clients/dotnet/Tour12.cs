@@ -238,8 +238,23 @@ sealed class Tour12
         Check.Same(2, container.GetBlobs(BlobTraits.None, BlobStates.Version, "versioned").Count(), "versions that stay");
         await blob.SyncCopyFromUriAsync(blob.WithVersion(first).GenerateSasUri(BlobSasPermissions.Read, DateTimeOffset.UtcNow.AddHours(1)));
         Check.Bytes(new byte[] { 1 }, await Get(blob), "the first version, made the current one");
+        await ManyVersions();
         await blob.WithVersion(first).DeleteAsync();
         await Fails(404, "BlobNotFound", () => Get(blob.WithVersion(first)));
+    }
+
+    /// An id is told in one way everywhere, also the one in ten that ends in a zero.
+    async Task ManyVersions()
+    {
+        var blob = container.GetBlobClient("many");
+        var told = new List<string>();
+        for (var i = 0; i < 40; i++)
+        {
+            told.Add((await blob.UploadAsync(new BinaryData(new[] { (byte)i }), overwrite: true)).Value.VersionId);
+            Check.Same(told[i], (await blob.GetPropertiesAsync()).Value.VersionId, "the id that a read tells");
+        }
+        var listed = container.GetBlobs(BlobTraits.None, BlobStates.Version, "many").Select(one => one.VersionId);
+        Check.Same(string.Join(" ", told), string.Join(" ", listed), "the ids that the listing tells");
     }
 
     async Task RestoreContainer()

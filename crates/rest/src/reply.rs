@@ -105,7 +105,13 @@ impl Reply {
         }
         self.header(name::ETAG, etag.quoted())
             .header(name::LAST_MODIFIED, last_modified.rfc1123())
-            .maybe(name::X_MS_VERSION_ID, version.map(Timestamp::iso_trimmed))
+            .version(version)
+    }
+
+    /// The id of a version, as listings write it: seven digits, zeros too (recorded since June 2021; before, headers had none).
+    #[must_use]
+    pub fn version(self, version: Option<Timestamp>) -> Self {
+        self.maybe(name::X_MS_VERSION_ID, version.map(Timestamp::iso7))
     }
 
     /// The ETag of an entity, which has no Last-Modified, if the row tells it.

@@ -5,7 +5,6 @@ use http::HeaderValue;
 use lazuli_model::admission::lease;
 use lazuli_model::blob::{BlobType, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::time::Timestamp;
 use lazuli_model::version::{ApiVersion, Feature};
 use lazuli_service::blob::{BlobRecord, BlobState, Found, GetBlob, GetBlobProperties};
 use lazuli_service::download::Download;
@@ -134,7 +133,7 @@ pub(super) fn describe(call: &Call, found: &Found) -> Reply {
         .header(name::X_MS_SERVER_ENCRYPTED, true)
         .metadata(blob.metadata.iter());
     if state.snapshot().is_none() {
-        reply = reply.maybe(name::X_MS_VERSION_ID, blob.version().map(Timestamp::iso_trimmed));
+        reply = reply.version(blob.version());
         if *is_current && blob.version().is_some() {
             reply = reply.header(name::X_MS_IS_CURRENT_VERSION, true);
         }
