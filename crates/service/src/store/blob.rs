@@ -16,6 +16,7 @@ use super::content;
 use super::found::{Admitted, Found, Present, Resource};
 use super::indexed::Indexed;
 use super::new_content::NewContent;
+use super::sparse;
 use super::unit::{Changes as _, Unit};
 use super::version::{Left, retire};
 use crate::blob::{BlobAddress, BlobProperties, BlobState, Stamped};
@@ -269,7 +270,13 @@ impl Admitted<Existing> {
                     content::share(&reader, &mut unit, content).await?;
                     retire(&mut unit, old, left, None).await?;
                 }
-                content
+                // Pages are written in place: the base goes on with a layer over what is kept of it.
+                if is_same && left != Left::Nothing && content.shape == Shape::Sparse {
+                    let (reader, now) = (unit.reader().clone(), unit.now());
+                    &sparse::push_layer(&reader, &mut unit, content, true, now).await?
+                } else {
+                    content
+                }
             }
             Bytes::Made { content, took_over } => {
                 if let Some(staged) = &staged {

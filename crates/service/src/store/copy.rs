@@ -151,6 +151,7 @@ impl Admitted<Existing> {
         properties: &BlobProperties,
         mark: &CopyMark,
     ) -> Answer<Stamped> {
+        self.unit.check_sealed(&self.place, new.encryption())?;
         let leave = |record: &mut BlobRecord| mark.leave(record);
         let made = new.publish_as(kind, &mut self.unit).await?;
         let bytes = Bytes::Made { content: &made, took_over: None };

@@ -3,6 +3,7 @@
 
 mod held;
 mod model;
+mod pages;
 mod world;
 
 use std::sync::Arc;
