@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use futures_util::future::BoxFuture;
-use lazuli_engine::{Engine, Host};
+use lazuli_engine::{Engine, Host, Scan};
 use lazuli_model::event::{EventSubscription, EventTarget};
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::Op;
 use lazuli_service::event::{Carrier, Cause, EventStats, Letter, deliver_once};
 use lazuli_service::queue::{CreateQueue, DeleteMessage, GetMessages};
+use lazuli_service::store::key;
 use lazuli_service::{Context, ServiceOptions};
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -125,7 +126,8 @@ impl Bench {
 
     /// Rows of the outbox.
     pub async fn waiting(&self) -> usize {
-        self.keys().await.iter().filter(|key| key.starts_with('E')).count()
+        let reader = self.services.engine().reader().await.unwrap();
+        reader.scan(Scan::of(key::events())).await.unwrap().items.len()
     }
 }
 
