@@ -5,6 +5,7 @@ use http::HeaderValue;
 use lazuli_model::admission::lease;
 use lazuli_model::blob::{BlobType, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::time::Timestamp;
 use lazuli_model::version::{ApiVersion, Feature};
 use lazuli_service::blob::{BlobRecord, BlobState, Found, GetBlob, GetBlobProperties};
 use lazuli_service::download::Download;
