@@ -15,13 +15,17 @@ The tests of crates/model compare the operation table and the error table with t
 import collections, glob, gzip, json, os, re, sys
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-SERVICES = ("blob", "queue", "table")
+SERVICES = ("blob", "queue", "table", "file")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def write(name, lines):
     with open(os.path.join(HERE, name), "w", encoding="utf-8", newline="\n") as out:
         out.write("\n".join(lines) + "\n")
+
+
+# The file client is given the URL of what it works on. Its one header whose value is not published is that of a write.
+FILE_PATHS = {"Service": "/", "Share": "/{share}", "Directory": "/{share}/{path}", "File": "/{share}/{path}"}
 
 
 def operations(shared):
@@ -33,6 +37,9 @@ def operations(shared):
             constant = [q for q in constant.split("&") if q and q not in op["q_req"]]
             if service == "queue":
                 path = "/" if op["op"].startswith("Service.") else "/{queue}" + path
+            if service == "file":
+                path = FILE_PATHS[op["op"].split(".")[0]]
+                op["h_req"] = ["x-ms-write=update" if h == "x-ms-write" else h for h in op["h_req"]]
             lines += [
                 op["op"],
                 f"  request {op['method']} {path}",
@@ -68,6 +75,8 @@ def error_codes(shared):
 
 def exchanges(shared):
     for path in sorted(glob.glob(f"{shared}/replay/recordings/*.gz")):
+        if not os.path.basename(path).startswith(SERVICES):
+            continue
         for line in gzip.open(path, "rt", encoding="utf-8"):
             test = json.loads(line)
             for entry in test["entries"]:
@@ -109,16 +118,19 @@ def resource(service, path):
     depth = path.rstrip("/").count("/")
     if service == "queue":
         return ("Queue", "Messages", "Message")[min(depth, 2)]
+    if service == "file":
+        return "Path" if depth else "Share"
     return "Blob" if depth else "Container"
 
 
 # What rows may be told apart by; for the last group only the presence counts.
 QUERY_VALUES = ("comp", "restype", "peekonly")
 QUERY_NAMES = ("blockid", "copyid", "popreceipt", "visibilitytimeout", "snapshot", "versionid",
-               "prevsnapshot")
-HEADER_VALUES = ("x-ms-blob-type", "x-ms-requires-sync", "x-ms-page-write", "x-ms-lease-action", "x-ms-copy-action")
+               "prevsnapshot", "sharesnapshot", "prevsharesnapshot")
+HEADER_VALUES = ("x-ms-blob-type", "x-ms-requires-sync", "x-ms-page-write", "x-ms-lease-action", "x-ms-copy-action",
+                 "x-ms-type", "x-ms-write")
 HEADER_NAMES = ("x-ms-copy-source", "x-ms-access-tier", "x-ms-expiry-option", "x-ms-legal-hold",
-                "x-ms-source-container-name", "x-ms-if-tags", "x-ms-tags")
+                "x-ms-source-container-name", "x-ms-if-tags", "x-ms-tags", "x-ms-file-rename-source", "x-ms-handle-id")
 
 
 def shape(service, entry):
@@ -129,6 +141,8 @@ def shape(service, entry):
     target = resource(service, url.path)
     if target == "Container" and query.get("restype") not in ("container", "account"):
         target = "Blob"
+    if target == "Share" and query.get("restype") != "share":
+        target = "Path"
     marks = [f"?{name}={query[name]}" for name in QUERY_VALUES if name in query]
     marks += [f"?{name}" for name in QUERY_NAMES if name in query]
     marks += [f"{name}={headers[name]}" for name in HEADER_VALUES if name in headers]

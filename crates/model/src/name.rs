@@ -1,5 +1,9 @@
-//! Names of accounts, containers, queues, shares, blobs and tables (common.md section 5).
+//! Names of accounts, containers, queues, shares, blobs and tables (common.md section 5), and paths of files.
 //! Wrong characters are InvalidResourceName, a wrong length OutOfRangeInput.
+
+mod file_path;
+
+pub use file_path::{FilePath, TrailingDots, file_name};
 
 use std::borrow::Cow;
 

@@ -64,13 +64,30 @@ pub struct StaticWebsite {
     pub default_index_document_path: Option<String>,
 }
 
+/// How the File service speaks the protocols that clients mount shares with. What was never set is not told.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProtocolSettings {
+    /// One SMB session over several connections.
+    pub smb_multichannel: bool,
+    /// The lists of what SMB may use, as they were set.
+    pub smb_versions: Option<String>,
+    pub smb_authentication_methods: Option<String>,
+    pub smb_kerberos_ticket_encryption: Option<String>,
+    pub smb_channel_encryption: Option<String>,
+    /// Clients that do not encrypt are turned away.
+    pub smb_encryption_required: Option<bool>,
+    pub nfs_encryption_required: Option<bool>,
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServiceProperties {
     pub logging: Logging,
     pub hour_metrics: Metrics,
     pub minute_metrics: Metrics,
     pub cors: Vec<CorsRule>,
+    /// Of blobs, or of shares.
     pub delete_retention: RetentionPolicy,
     pub static_website: StaticWebsite,
     pub default_service_version: Option<String>,
+    pub protocols: ProtocolSettings,
 }

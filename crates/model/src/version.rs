@@ -137,6 +137,8 @@ features! {
     /// `x-ms-client-request-id` comes back.
     ClientRequestIdEcho V2019_02_02
     Crc64 V2019_02_02
+    /// Requests say what SMB clients see of directories and files.
+    SmbHeaders V2019_02_02
     /// Put Page From URL tells a failed If-Match from a condition on its source.
     PutPageFromUrlTellsTarget V2019_02_02
     /// Page and append blobs of a standard account show no access tier; before, all blobs did.
@@ -155,14 +157,32 @@ features! {
     UserDelegationAgents V2020_02_10
     /// Set Blob Tags needs the id of an active lease.
     LeaseGuardsTags V2020_04_08
+    /// File service properties tell how the service speaks SMB.
+    SmbProtocolSettings V2020_02_10
+    /// Lists of files tell the ids of their entries.
+    FileIdsListed V2020_10_02
     /// `ses` in the SAS strings.
     SasEncryptionScope V2020_12_06
     TableAuthenticationChallenge V2020_12_06
+    /// Creates of files and directories need no SMB headers; writes to a range may keep the time of the last one.
+    SmbHeadersOptional V2021_06_08
     /// Copy Blob From URL tells that the blob is encrypted.
     CopyFromUrlTellsEncryption V2021_08_06
     ColdTier V2021_12_02
     /// 100 MiB per Append Block.
     AppendBlocks100MiB V2022_11_02
+    /// Bearer tokens open files and directories, with the intent that the request names.
+    FileBearerTokens V2022_11_02
+    /// Names keep the dots at their end where the request says so.
+    TrailingDots V2022_11_02
+    /// List Handles says what each handle may do.
+    HandleAccessRights V2023_01_03
+    /// List Handles says which client holds each handle.
+    HandleClientName V2024_02_04
+    /// Security descriptors as bytes.
+    BinaryPermissions V2024_11_04
+    /// Bearer tokens open shares and the File service too.
+    FileBearerTokensEverywhere V2024_11_04
     /// Get and Set ACL of containers and queues with a bearer token.
     AclWithBearer V2025_07_05
     /// Bodies in segments with checksums.

@@ -7,6 +7,7 @@ use lazuli_model::time::Timestamp;
 
 use lazuli_service::blob::BlobState;
 
+use crate::file;
 use crate::head::Head;
 use crate::headers;
 
@@ -15,8 +16,10 @@ const VERSION: &str = "versionid";
 
 /// Refuses an address that names what the row cannot be asked of.
 pub(crate) fn check(head: &Head, row: &Row) -> Result<(), Failure> {
-    if row.route.service != Service::Blob {
-        return Ok(());
+    match row.route.service {
+        Service::Blob => {}
+        Service::File => return file::address::check(head, row),
+        Service::Queue | Service::Table | Service::Dfs => return Ok(()),
     }
     // The header speaks of all snapshots of a blob, and so of the blob itself.
     let wants_base = head.header(headers::X_MS_DELETE_SNAPSHOTS).is_some();

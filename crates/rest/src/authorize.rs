@@ -3,7 +3,7 @@
 use lazuli_model::access::Principal;
 use lazuli_model::access::{self, AccessPolicy, Anonymous, ContainerAccess, PublicAccess};
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::{Conditions, Row, Rule};
+use lazuli_model::operation::{Conditions, Op, Row, Rule, Service};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
 
@@ -11,6 +11,7 @@ use crate::auth::refusal::{denied, no_credentials};
 use crate::auth::sas::{Delegation, Window};
 use crate::auth::{AccountSas, Claims, Credential, ResponseOverrides, ServiceSas, TableScope};
 use crate::head::Head;
+use crate::headers;
 
 /// The request may go on, within these limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,6 +124,7 @@ pub fn authorize(
             Grant { delegation: Some(sas.delegation.clone()), ..grant }
         }
         Credential::Bearer(claims) => {
+            check_intent(row, head)?;
             // Roles are not assigned here: who has a token that is good for the account has its data.
             let grant = judge(row, &access::Credential::Bearer { holds: &|_| true }, head)?;
             Grant { claims: Some(claims.clone()), ..grant }
@@ -134,6 +136,21 @@ pub fn authorize(
             .with_message("Write operations are not allowed."));
     }
     Ok(grant)
+}
+
+/// A token opens files past the permissions that they have of their own, as a backup does, and the request says that it
+/// knows. A key that signs tokens opens nothing by itself.
+fn check_intent(row: &Row, head: &Head) -> Result<(), Failure> {
+    const NAME: &str = headers::X_MS_FILE_REQUEST_INTENT;
+    let asks = matches!(row.op, Op::GetFileUserDelegationKey | Op::PreflightFileRequest);
+    if row.route.service != Service::File || asks {
+        return Ok(());
+    }
+    match head.header(NAME) {
+        None => Err(Failure::missing_header(NAME)),
+        Some(intent) if intent.eq_ignore_ascii_case("backup") => Ok(()),
+        Some(other) => Err(Failure::invalid_header(NAME, other)),
+    }
 }
 
 /// The secondary of an account is there to be read.

@@ -23,7 +23,8 @@ pub(crate) async fn preflight_of(call: Call) -> Result<Reply, Failure> {
 /// Preflights are answered before any row is looked for: they say nothing but the resource and the origin.
 fn preflight_row(service: Service) -> &'static Row {
     match service {
-        Service::Blob | Service::File | Service::Dfs => Op::PreflightBlobRequest.row(),
+        Service::Blob | Service::Dfs => Op::PreflightBlobRequest.row(),
+        Service::File => Op::PreflightFileRequest.row(),
         Service::Queue => Op::PreflightQueueRequest.row(),
         Service::Table => Op::PreflightTableRequest.row(),
     }

@@ -129,16 +129,27 @@ pub fn lease_action(head: &Head, row: &Row) -> Result<LeaseAction, Failure> {
         lease_id(head, headers::X_MS_LEASE_ID)?.ok_or_else(|| Failure::missing_header(headers::X_MS_LEASE_ID))
     };
     Ok(match row.op {
-        Op::AcquireBlobLease | Op::AcquireContainerLease => {
+        Op::AcquireFileLease => {
+            LeaseAction::Acquire { proposed: proposed()?, duration: file_lease_duration(head)? }
+        }
+        Op::AcquireBlobLease | Op::AcquireContainerLease | Op::AcquireShareLease => {
             LeaseAction::Acquire { proposed: proposed()?, duration: lease_duration(head)? }
         }
-        Op::RenewBlobLease | Op::RenewContainerLease => LeaseAction::Renew { id: id()? },
-        Op::ChangeBlobLease | Op::ChangeContainerLease => {
+        Op::RenewBlobLease | Op::RenewContainerLease | Op::RenewShareLease => {
+            LeaseAction::Renew { id: id()? }
+        }
+        Op::ChangeBlobLease | Op::ChangeContainerLease | Op::ChangeShareLease | Op::ChangeFileLease => {
             let missing = || Failure::missing_header(headers::X_MS_PROPOSED_LEASE_ID);
             LeaseAction::Change { id: id()?, proposed: proposed()?.ok_or_else(missing)? }
         }
-        Op::ReleaseBlobLease | Op::ReleaseContainerLease => LeaseAction::Release { id: id()? },
-        Op::BreakBlobLease | Op::BreakContainerLease => LeaseAction::Break { period: break_period(head)? },
+        Op::ReleaseBlobLease | Op::ReleaseContainerLease | Op::ReleaseShareLease | Op::ReleaseFileLease => {
+            LeaseAction::Release { id: id()? }
+        }
+        Op::BreakBlobLease | Op::BreakContainerLease | Op::BreakShareLease => {
+            LeaseAction::Break { period: break_period(head)? }
+        }
+        // Infinite leases break at once.
+        Op::BreakFileLease => LeaseAction::Break { period: None },
         _ => return Err(ErrorCode::InvalidInput.into()),
     })
 }
@@ -152,6 +163,15 @@ fn lease_duration(head: &Head) -> Result<LeaseDuration, Failure> {
     let text = head.required_header(NAME)?;
     let seconds: Option<i64> = text.parse().ok();
     seconds.and_then(LeaseDuration::from_seconds).ok_or_else(|| Failure::invalid_header(NAME, text))
+}
+
+/// Leases of files never end by themselves, whether the request says so or not.
+fn file_lease_duration(head: &Head) -> Result<LeaseDuration, Failure> {
+    const NAME: &str = headers::X_MS_LEASE_DURATION;
+    match head.header(NAME) {
+        None | Some("-1") => Ok(LeaseDuration::Infinite),
+        Some(text) => Err(Failure::invalid_header(NAME, text)),
+    }
 }
 
 fn break_period(head: &Head) -> Result<Option<u8>, Failure> {

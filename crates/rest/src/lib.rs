@@ -10,6 +10,7 @@ pub mod cors;
 pub mod decode;
 mod dfs;
 mod error;
+pub mod file;
 pub mod head;
 mod header_case;
 pub mod headers;

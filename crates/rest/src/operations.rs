@@ -4,7 +4,7 @@
 use lazuli_model::operation::Op;
 
 use crate::call::{Call, Operation};
-use crate::{blob, cors, queue, table};
+use crate::{blob, cors, file, queue, table};
 
 /// Decodes, acts and encodes.
 pub(crate) type Handler = fn(Call) -> Operation;
@@ -109,11 +109,23 @@ handlers! {
     InsertEntity => table::insert_entity::insert_entity,
     UpdateEntity | MergeEntity | InsertOrReplaceEntity | InsertOrMergeEntity | DeleteEntity => table::change_entity::change_entity,
     EntityGroupTransaction => table::entity_group_transaction::entity_group_transaction,
+    // File.
+    GetFileServiceProperties => file::get_file_service_properties::get_file_service_properties,
+    SetFileServiceProperties => file::set_file_service_properties::set_file_service_properties,
+    GetFileUserDelegationKey => blob::get_user_delegation_key,
     // Every service.
-    PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest => cors::preflight_of,
+    PreflightBlobRequest | PreflightQueueRequest | PreflightTableRequest | PreflightFileRequest => cors::preflight_of,
     }
     unbuilt: {
         RenameContainer,
+        ListShares, CreateShare, GetShareProperties, GetShareMetadata, SetShareMetadata, SetShareProperties,
+        GetShareAcl, SetShareAcl, GetShareStats, DeleteShare, RestoreShare, SnapshotShare, CreatePermission,
+        GetPermission, AcquireShareLease, RenewShareLease, ChangeShareLease, ReleaseShareLease, BreakShareLease,
+        CreateDirectory, GetDirectoryProperties, GetDirectoryMetadata, SetDirectoryProperties, SetDirectoryMetadata,
+        DeleteDirectory, RenameDirectory, ListDirectoriesAndFiles, ListHandles, ForceCloseHandles, CreateFile,
+        GetFile, GetFileProperties, GetFileMetadata, SetFileProperties, SetFileMetadata, DeleteFile, PutRange,
+        ClearRange, PutRangeFromUrl, ListRanges, CopyFile, AbortCopyFile, RenameFile, AcquireFileLease,
+        ChangeFileLease, ReleaseFileLease, BreakFileLease, CreateSymbolicLink, GetSymbolicLink, CreateHardLink,
     }
 }
 

@@ -3,7 +3,7 @@
 use lazuli_model::admission::{LeaseId, Preconditions, SequenceConditions};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETagCondition;
-use lazuli_model::operation::{Conditions, LeaseUse, Row, Rule, Source};
+use lazuli_model::operation::{Conditions, LeaseUse, Op, Row, Rule, Source};
 use lazuli_model::tags::TagExpression;
 use lazuli_model::time::Timestamp;
 
@@ -51,7 +51,7 @@ pub fn target(head: &Head, row: &Row) -> Result<Preconditions, Failure> {
     let family = if takes(Conditions::BLOB_PREFIXED) { BLOB_PREFIXED } else { HTTP };
     let mut given = family.read(head, row.policy.rule, takes(Conditions::TAGS))?;
     if row.policy.lease != LeaseUse::None {
-        given.lease_id = lease_id(head, headers::X_MS_LEASE_ID)?;
+        given.lease_id = lease_id(head, lease_header(row))?;
     }
     if takes(Conditions::SEQUENCE) {
         given.sequence_number = SequenceConditions {
@@ -74,6 +74,14 @@ pub fn target(head: &Head, row: &Row) -> Result<Preconditions, Failure> {
             date(head, headers::X_MS_ACCESS_TIER_IF_UNMODIFIED_SINCE, row.policy.rule)?;
     }
     Ok(given)
+}
+
+/// A rename names the lease of what it would replace apart from that of its source.
+fn lease_header(row: &Row) -> &'static str {
+    match row.op {
+        Op::RenameFile | Op::RenameDirectory => headers::X_MS_DESTINATION_LEASE_ID,
+        _ => headers::X_MS_LEASE_ID,
+    }
 }
 
 /// Conditions on the source of a copy.

@@ -276,9 +276,8 @@ impl Gateway {
 fn find_row(head: &Head) -> Result<&'static Row, Failure> {
     let target = &head.target;
     match target.service {
-        Service::File => return Err(not_built("The File service")),
         Service::Dfs => return Err(not_built("The Data Lake (dfs) endpoint")),
-        Service::Blob | Service::Queue | Service::Table => {}
+        Service::Blob | Service::Queue | Service::Table | Service::File => {}
     }
     let query = |name: &str| head.query.get(name);
     if target.service == Service::Table {

@@ -7,7 +7,7 @@ use lazuli_model::service_properties::{
 };
 use lazuli_model::version::ApiVersion;
 use lazuli_service::Services;
-use lazuli_service::shared::service_properties::SetServiceProperties;
+use lazuli_service::shared::service_properties::{SetProtocolSettings, SetServiceProperties};
 
 use crate::xml::{self, Element, Writer, refuse_element};
 
@@ -19,6 +19,8 @@ const CORS_BYTES: usize = 2048;
 const CORS_ITEM: usize = 256;
 const LITERAL_HEADERS: usize = 64;
 const PREFIXED_HEADERS: usize = 2;
+/// Of a list of versions or ciphers.
+const PROTOCOL_LIST: usize = 256;
 
 /// `of_blobs`: with the elements that only the Blob service has.
 pub fn write(properties: &ServiceProperties, of_blobs: bool) -> String {
@@ -30,6 +32,7 @@ pub fn write(properties: &ServiceProperties, of_blobs: bool) -> String {
         delete_retention,
         static_website,
         default_service_version,
+        protocols: _,
     } = properties;
     let mut writer = Writer::new();
     writer.open("StorageServiceProperties");
@@ -56,7 +59,7 @@ pub fn write(properties: &ServiceProperties, of_blobs: bool) -> String {
     writer.finish()
 }
 
-fn retention(writer: &mut Writer, name: &str, policy: &RetentionPolicy) {
+pub(crate) fn retention(writer: &mut Writer, name: &str, policy: &RetentionPolicy) {
     writer.open(name);
     writer.flag("Enabled", policy.enabled);
     if let Some(days) = policy.days.filter(|_| policy.enabled) {
@@ -68,7 +71,7 @@ fn retention(writer: &mut Writer, name: &str, policy: &RetentionPolicy) {
     writer.close(name);
 }
 
-fn metrics(writer: &mut Writer, name: &str, metrics: &Metrics) {
+pub(crate) fn metrics(writer: &mut Writer, name: &str, metrics: &Metrics) {
     writer.open(name);
     writer.element("Version", &metrics.version);
     writer.flag("Enabled", metrics.enabled);
@@ -79,7 +82,7 @@ fn metrics(writer: &mut Writer, name: &str, metrics: &Metrics) {
     writer.close(name);
 }
 
-fn rules(writer: &mut Writer, rules: &[CorsRule]) {
+pub(crate) fn rules(writer: &mut Writer, rules: &[CorsRule]) {
     if rules.is_empty() {
         return writer.empty("Cors");
     }
@@ -133,10 +136,12 @@ pub fn read(document: &[u8]) -> Result<SetServiceProperties, Failure> {
         cors: root.child("Cors").map(|found| reader.rules(found)).transpose()?,
         delete_retention: root
             .child("DeleteRetentionPolicy")
+            .or_else(|| root.child("ShareDeleteRetentionPolicy"))
             .map(|found| reader.retention(found))
             .transpose()?,
         static_website: root.child("StaticWebsite").map(|found| reader.website(found)).transpose()?,
         default_service_version: version.map(str::to_owned),
+        protocols: root.child("ProtocolSettings").map(|found| reader.protocols(found)).transpose()?,
     })
 }
 
@@ -217,6 +222,28 @@ impl Reader<'_> {
             index_document: text("IndexDocument"),
             error_document_404_path: text("ErrorDocument404Path"),
             default_index_document_path: text("DefaultIndexDocumentPath"),
+        })
+    }
+
+    fn protocols(&self, element: &Element) -> Result<SetProtocolSettings, Failure> {
+        let within = |element: Option<&Element>, name: &str, flag: &str| {
+            let inner = element.and_then(|element| element.child(name));
+            let told = inner.filter(|inner| inner.child(flag).is_some());
+            told.map(|inner| self.flag(inner, flag)).transpose()
+        };
+        let (smb, nfs) = (element.child("SMB"), element.child("NFS"));
+        let list = |name: &str| match smb.and_then(|smb| smb.child(name)) {
+            Some(found) if found.text.len() > PROTOCOL_LIST => Err(refuse_element(self.document, found, "")),
+            found => Ok(found.map(|found| found.text.trim().to_owned())),
+        };
+        Ok(SetProtocolSettings {
+            smb_multichannel: within(smb, "Multichannel", "Enabled")?,
+            smb_versions: list("Versions")?,
+            smb_authentication_methods: list("AuthenticationMethods")?,
+            smb_kerberos_ticket_encryption: list("KerberosTicketEncryption")?,
+            smb_channel_encryption: list("ChannelEncryption")?,
+            smb_encryption_required: within(smb, "EncryptionInTransit", "Required")?,
+            nfs_encryption_required: within(nfs, "EncryptionInTransit", "Required")?,
         })
     }
 

@@ -21,7 +21,8 @@ pub struct Target {
     pub resource: Resource,
     /// Container, queue, table or share.
     pub container: String,
-    /// Blob name, message id, or what stands behind a table's name (keys between the parentheses, raw but decoded).
+    /// Blob name, path of a directory or file, message id, or what stands behind a table's name (keys between the
+    /// parentheses, raw but decoded).
     pub object: String,
 }
 
@@ -53,7 +54,7 @@ impl Target {
             Service::Blob | Service::Dfs => blob_resource(rest, query)?,
             Service::Queue => queue_resource(rest)?,
             Service::Table => table_resource(rest)?,
-            Service::File => file_resource(rest)?,
+            Service::File => file_resource(rest, query)?,
         };
         Ok(Self { service, account, secondary, path_style, resource, container, object })
     }
@@ -167,11 +168,21 @@ pub(crate) fn table_resource(path: &str) -> Result<(Resource, String, String), F
     Ok((resource, name, keys))
 }
 
-fn file_resource(path: &str) -> Result<(Resource, String, String), Failure> {
-    let (share, file) = path.split_once('/').unwrap_or((path, ""));
+/// The name of a share alone is its root directory, unless the query says that the share itself is meant. Whether the
+/// names of a path are good depends on what the request says of their dots: see [`crate::file::address`].
+fn file_resource(path: &str, query: &Query) -> Result<(Resource, String, String), Failure> {
+    if path.is_empty() {
+        return Ok((Resource::Account, String::new(), String::new()));
+    }
+    let (share, path) = path.split_once('/').unwrap_or((path, ""));
     let share = decode_segment(share)?;
-    let resource = if share.is_empty() { Resource::Account } else { Resource::Container };
-    Ok((resource, share, decode(file)?))
+    if share.is_empty() {
+        return Err(ErrorCode::InvalidUri.into());
+    }
+    let path = decode(path.strip_suffix('/').unwrap_or(path))?;
+    let of_share = query.given("restype").is_some_and(|value| value.eq_ignore_ascii_case("share"));
+    let resource = if path.is_empty() && of_share { Resource::Share } else { Resource::Path };
+    Ok((resource, share, path))
 }
 
 /// A segment that must not hide a separator: `%2F` in a container's name would move the boundary.

@@ -5,6 +5,7 @@ pub mod body;
 pub mod budget;
 pub mod event;
 pub mod fault;
+pub mod file;
 pub mod outgoing;
 pub mod pace;
 pub mod query;

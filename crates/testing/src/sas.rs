@@ -13,6 +13,8 @@ pub const BLOB_SAS: &str = "sp st se resource si sip spr sv sr snapshot ses rscc
 pub const BLOB_SAS_2018: &str = "sp st se resource si sip spr sv sr snapshot rscc rscd rsce rscl rsct";
 pub const BLOB_SAS_2015: &str = "sp st se resource si sip spr sv rscc rscd rsce rscl rsct";
 pub const QUEUE_SAS: &str = "sp st se resource si sip spr sv";
+/// In every version.
+pub const FILE_SAS: &str = BLOB_SAS_2015;
 pub const TABLE_SAS: &str = "sp st se resource si sip spr sv spk srk epk erk";
 
 /// A request that takes the fields of a token.

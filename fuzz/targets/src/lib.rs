@@ -14,6 +14,7 @@ mod filter;
 mod header;
 mod message;
 pub mod mutate;
+mod permission;
 mod query;
 mod record;
 pub mod recovery;
@@ -37,6 +38,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "filter", run: filter::run, rounds: 20_000 },
     Target { name: "header", run: header::run, rounds: 20_000 },
     Target { name: "message", run: message::run, rounds: 10_000 },
+    Target { name: "permission", run: permission::run, rounds: 20_000 },
     Target { name: "query", run: query::run, rounds: 10_000 },
     Target { name: "record", run: record::run, rounds: 6_000 },
     Target { name: "recovery", run: recovery::run, rounds: 20 },

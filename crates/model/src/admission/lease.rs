@@ -282,14 +282,16 @@ pub(super) fn check_use(
 pub(super) fn not_present(kind: Kind) -> ErrorCode {
     match kind {
         Kind::Blob => ErrorCode::LeaseNotPresentWithBlobOperation,
-        Kind::Container => ErrorCode::LeaseNotPresentWithContainerOperation,
+        Kind::Container | Kind::Share => ErrorCode::LeaseNotPresentWithContainerOperation,
+        Kind::File => ErrorCode::LeaseNotPresentWithFileOperation,
     }
 }
 
 fn mismatch(kind: Kind) -> ErrorCode {
     match kind {
         Kind::Blob => ErrorCode::LeaseIdMismatchWithBlobOperation,
-        Kind::Container => ErrorCode::LeaseIdMismatchWithContainerOperation,
+        Kind::Container | Kind::Share => ErrorCode::LeaseIdMismatchWithContainerOperation,
+        Kind::File => ErrorCode::LeaseIdMismatchWithFileOperation,
     }
 }
 

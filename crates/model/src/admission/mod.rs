@@ -11,6 +11,7 @@ pub mod lease;
 mod lease_id;
 mod position;
 pub mod queue;
+pub mod sharing;
 mod source;
 mod syntax;
 pub mod table;
@@ -28,6 +29,7 @@ use crate::version::{ApiVersion, Feature};
 pub use hold::Hold;
 pub use lease::{Lease, LeaseAction, LeaseChange, LeaseDuration, LeaseId, LeaseState};
 pub use position::SequenceConditions;
+pub use sharing::{Needs, OpenState};
 pub use source::admit_source;
 pub use syntax::check_syntax;
 
@@ -54,6 +56,12 @@ pub struct Preconditions {
     pub create_only: bool,
     /// Set Blob Properties with a new length: it changes bytes, which it does not do otherwise.
     pub resizes: bool,
+    /// `x-ms-file-rename-ignore-readonly`, `x-ms-file-copy-ignore-readonly`, and attributes without it.
+    pub ignores_read_only: bool,
+    /// The bytes of a file that are read; all of them where this says nothing.
+    pub locked_range: Option<std::ops::Range<u64>>,
+    /// The operation acquires a lease.
+    pub begins_lease: bool,
 }
 
 /// What is the same for everything that a request meets.
@@ -69,6 +77,9 @@ pub struct Circumstances {
 pub enum Kind {
     Container,
     Blob,
+    Share,
+    /// Or a directory.
+    File,
 }
 
 impl Kind {
@@ -76,6 +87,8 @@ impl Kind {
         match self {
             Self::Container => ErrorCode::ContainerNotFound,
             Self::Blob => ErrorCode::BlobNotFound,
+            Self::Share => ErrorCode::ShareNotFound,
+            Self::File => ErrorCode::ResourceNotFound,
         }
     }
 
@@ -84,6 +97,8 @@ impl Kind {
         match self {
             Self::Container => "container",
             Self::Blob => "blob",
+            Self::Share => "file share",
+            Self::File => "file",
         }
     }
 }
@@ -119,6 +134,8 @@ pub struct Target<'a> {
     pub tier_changed: Option<Timestamp>,
     /// A copy is still writing it.
     pub is_being_copied: bool,
+    /// Of a file or directory.
+    pub open: OpenState<'a>,
     /// The base of an incremental copy; its snapshots are blobs like others.
     pub is_incremental_copy: bool,
     /// What protects it from being changed and deleted.
@@ -138,6 +155,7 @@ impl Target<'_> {
         sealed: false,
         tier_changed: None,
         is_being_copied: false,
+        open: OpenState { opens: &[], delete_pending: false, read_only: false },
         is_incremental_copy: false,
         hold: Hold::NONE,
     };
@@ -164,6 +182,7 @@ pub trait Subject {
 pub enum Check {
     Syntax,
     Existence,
+    DeletePending,
     Overwrite,
     Lease,
     Conditions,
@@ -177,6 +196,8 @@ pub enum Check {
     SequenceNumber,
     AppendPosition,
     MaxSize,
+    ReadOnly,
+    Sharing,
 }
 
 /// The first check that fails is the one reported. What comes later in the service (archive tier,
@@ -187,6 +208,7 @@ pub enum Check {
 pub const ORDER: &[Check] = &[
     Check::Syntax,
     Check::Existence,
+    Check::DeletePending,
     Check::Overwrite,
     Check::Lease,
     Check::Conditions,
@@ -200,6 +222,8 @@ pub const ORDER: &[Check] = &[
     Check::SequenceNumber,
     Check::AppendPosition,
     Check::MaxSize,
+    Check::ReadOnly,
+    Check::Sharing,
 ];
 
 /// What a check has before it.
@@ -271,6 +295,9 @@ impl Request<'_> {
             Check::SequenceNumber => position::check_sequence_number(self),
             Check::AppendPosition => position::check_append_position(self),
             Check::MaxSize => position::check_max_size(self),
+            Check::DeletePending => sharing::check_delete_pending(self),
+            Check::ReadOnly => sharing::check_read_only(self),
+            Check::Sharing => sharing::check_sharing(self),
         }
     }
 
@@ -344,10 +371,10 @@ impl Request<'_> {
     }
 
     /// A write to a blob ends what is left of a lease that has expired or was broken: its holder can
-    /// renew it no more. Containers keep theirs.
+    /// renew it no more. Containers and shares keep theirs.
     fn ends_lease(&self) -> bool {
         let state = lease::state(self.target.lease, self.now);
-        self.kind == Kind::Blob
+        matches!(self.kind, Kind::Blob | Kind::File)
             && self.policy.lease == LeaseUse::Write
             && self.policy.changes_etag
             && matches!(state, LeaseState::Broken | LeaseState::Expired)

@@ -24,10 +24,13 @@ stale; `LAZULI_PRINT=1 cargo test -p lazuli-rest --test it printed` prints it an
 - **Built**: no = answered 501 NotImplemented.
 ";
 
+const SERVICES: [(&str, Service); 4] =
+    [("Blob", Service::Blob), ("Queue", Service::Queue), ("Table", Service::Table), ("File", Service::File)];
+
 /// `is_built` says which operations are carried out.
 pub fn operations_markdown(is_built: impl Fn(Op) -> bool) -> String {
     let mut page = HEAD.to_owned();
-    for (title, service) in [("Blob", Service::Blob), ("Queue", Service::Queue), ("Table", Service::Table)] {
+    for (title, service) in SERVICES {
         let _ = write!(
             page,
             "\n## {title}\n\n\

@@ -13,6 +13,14 @@ mod blob_copy;
 mod queue;
 #[macro_use]
 mod table;
+#[macro_use]
+mod file_service;
+#[macro_use]
+mod share;
+#[macro_use]
+mod directory;
+#[macro_use]
+mod file;
 mod conditions;
 mod markdown;
 mod policy_of;
@@ -34,6 +42,7 @@ use Mark::{Has, Is, Lacks, Maybe, Not};
 use Method::{Delete, Get, Head, Merge, Options, Patch, Post, Put};
 use policy_of::{READ, WRITE};
 use row::{BLOB_TYPE, COMP, COPY_SOURCE, IF_MATCH, LEASE_ACTION, PAGE_WRITE, REQUIRES_SYNC, RESTYPE, query};
+use row::{FILE_TYPE, FILE_WRITE, HANDLE_ID, RENAME_SOURCE};
 use row::{SNAPSHOT, SNAPSHOT_OR_VERSION, VERSION, answers, on};
 use rules::*;
 
@@ -85,7 +94,11 @@ macro_rules! then_container { ($($rows:tt)*) => { container_operations! { then_b
 macro_rules! then_blob { ($($rows:tt)*) => { blob_operations! { then_copy $($rows)* } } }
 macro_rules! then_copy { ($($rows:tt)*) => { blob_copy_operations! { then_queue $($rows)* } } }
 macro_rules! then_queue { ($($rows:tt)*) => { queue_operations! { then_table $($rows)* } } }
-macro_rules! then_table { ($($rows:tt)*) => { table_operations! { emit $($rows)* } } }
+macro_rules! then_table { ($($rows:tt)*) => { table_operations! { then_file_service $($rows)* } } }
+macro_rules! then_file_service { ($($rows:tt)*) => { file_service_operations! { then_share $($rows)* } } }
+macro_rules! then_share { ($($rows:tt)*) => { share_operations! { then_directory $($rows)* } } }
+macro_rules! then_directory { ($($rows:tt)*) => { directory_operations! { then_file $($rows)* } } }
+macro_rules! then_file { ($($rows:tt)*) => { file_operations! { emit $($rows)* } } }
 account_operations! { then_container }
 
 impl Op {
@@ -110,11 +123,13 @@ pub fn rows(service: Service) -> &'static [Row] {
     const BLOB: (usize, usize) = span(Service::Blob);
     const QUEUE: (usize, usize) = span(Service::Queue);
     const TABLES: (usize, usize) = span(Service::Table);
+    const FILES: (usize, usize) = span(Service::File);
     let (start, end) = match service {
         Service::Blob => BLOB,
         Service::Queue => QUEUE,
         Service::Table => TABLES,
-        Service::File | Service::Dfs => (0, 0),
+        Service::File => FILES,
+        Service::Dfs => (0, 0),
     };
     TABLE.get(start..end).unwrap_or_default()
 }

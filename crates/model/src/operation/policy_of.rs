@@ -2,6 +2,7 @@
 //! protocol has a policy and no row.
 
 use super::{Conditions, Op};
+use crate::admission::Needs;
 use crate::blob::BlobType;
 use crate::version::{ApiVersion, Feature};
 
@@ -100,6 +101,8 @@ pub struct Policy {
     pub keeps_copy_state: bool,
     /// What an immutability policy or a legal hold has to do with it.
     pub touches: Touches,
+    /// What the opens of a file by SMB clients have to let the operation do.
+    pub needs: Needs,
 }
 
 /// Reads; its answers to conditions are those of reads.
@@ -125,6 +128,7 @@ pub(super) const READ: Policy = Policy {
     works_on_incremental_copy: false,
     keeps_copy_state: false,
     touches: Touches::Nothing,
+    needs: Needs::Nothing,
 };
 
 pub(super) const WRITE: Policy = Policy { rule: Rule::Write, ..READ };

@@ -37,6 +37,12 @@ pub fn route<'r>(
     // The same parameters under another method: the verb is wrong. No such parameters: they are.
     let mut own = rows(service).iter().filter(|row| row.route.resource == resource);
     let known_method = own.clone().any(|row| row.route.methods.contains(&method));
+    // Recorded: a request to the File service itself that says nothing lacks its `comp` before it has a wrong verb.
+    let says_nothing =
+        service == Service::File && resource == Resource::Account && comp.or(restype).is_none();
+    if says_nothing {
+        return Err(wrong_parameters(service, comp, restype));
+    }
     if !known_method || own.any(|row| dispatched(&row)) {
         return Err(wrong_method(service));
     }

@@ -38,7 +38,8 @@ pub enum Resource {
     /// `/$batch`
     Batch,
     Share,
-    /// A directory or file inside a share, a path inside a file system.
+    /// A directory or file inside a share, a path inside a file system. The name of a share alone is its root directory,
+    /// unless `restype` says `share`.
     Path,
     FileSystem,
 }
@@ -135,16 +136,20 @@ pub(super) const COPY_SOURCE: Name = Name::Header("x-ms-copy-source");
 pub(super) const REQUIRES_SYNC: Name = Name::Header("x-ms-requires-sync");
 pub(super) const PAGE_WRITE: Name = Name::Header("x-ms-page-write");
 pub(super) const LEASE_ACTION: Name = Name::Header("x-ms-lease-action");
+pub(super) const FILE_TYPE: Name = Name::Header("x-ms-type");
+pub(super) const FILE_WRITE: Name = Name::Header("x-ms-write");
+pub(super) const HANDLE_ID: Name = Name::Header("x-ms-handle-id");
+pub(super) const RENAME_SOURCE: Name = Name::Header("x-ms-file-rename-source");
 pub(super) const IF_MATCH: Name = Name::Header("If-Match");
 
 pub(super) const fn query(name: &'static str) -> Name {
     Name::Query(name)
 }
 
-/// Beside the base blob, what else the operation can be asked of.
+/// Beside the base blob or share, what else the operation can be asked of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Addresses {
-    /// `snapshot=`
+    /// `snapshot=`, and `sharesnapshot=` of the File service
     pub snapshot: bool,
     /// `versionid=`
     pub version: bool,

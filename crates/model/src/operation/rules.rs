@@ -137,3 +137,41 @@ pub(super) const UPDATE_ENTITY: Access =
     both("o", &["u"], Rbac::AnyOf(&["tables/entities/update/action", "tables/entities/write"]));
 pub(super) const UPSERT_ENTITY: Access = both("o", &["au"], Rbac::AnyOf(&["tables/entities/write"]));
 pub(super) const DELETE_ENTITY: Access = both("o", &["d"], Rbac::AnyOf(&["tables/entities/delete"]));
+
+// File service. Bearer tokens came to files first, and to shares and the account two years later.
+const fn share(any_of: Letters, actions: &'static [&'static str]) -> Access {
+    account("c", any_of, Rbac::Since(Feature::FileBearerTokensEverywhere, actions))
+}
+
+const fn file(any_of: Letters, actions: &'static [&'static str]) -> Access {
+    both("o", any_of, Rbac::AnyOf(actions))
+}
+
+const fn share_acl(actions: &'static [&'static str]) -> Access {
+    Access { rbac: Rbac::Since(Feature::FileBearerTokensEverywhere, actions), ..KEY_ONLY }
+}
+
+pub(super) const GET_FILE_SERVICE: Access =
+    account("s", &["r"], Rbac::Since(Feature::FileBearerTokensEverywhere, &["fileServices/read"]));
+pub(super) const SET_FILE_SERVICE: Access =
+    account("s", &["w"], Rbac::Since(Feature::FileBearerTokensEverywhere, &["fileServices/write"]));
+pub(super) const LIST_SHARES: Access =
+    account("s", &["l"], Rbac::Since(Feature::FileBearerTokensEverywhere, &["shares/read"]));
+pub(super) const CREATE_SHARE: Access = share(&["c", "w"], &["shares/write"]);
+pub(super) const READ_SHARE: Access = share(&["r"], &["shares/read"]);
+pub(super) const WRITE_SHARE: Access = share(&["w"], &["shares/write"]);
+pub(super) const DELETE_SHARE: Access = share(&["d"], &["shares/delete"]);
+pub(super) const BREAK_SHARE_LEASE: Access = share(&["w", "d"], &["shares/write"]);
+pub(super) const GET_SHARE_ACL: Access = share_acl(&["shares/read"]);
+pub(super) const SET_SHARE_ACL: Access = share_acl(&["shares/write"]);
+/// Of files that a token may write: those who write a long one store it first.
+pub(super) const CREATE_PERMISSION: Access = both("c", &["c", "w"], Rbac::AnyOf(&["fileshares/files/write"]));
+pub(super) const GET_PERMISSION: Access = both("c", &["r"], Rbac::AnyOf(&["fileshares/files/read"]));
+pub(super) const LIST_FILES: Access = both("c", &["l"], Rbac::AnyOf(&["fileshares/files/read"]));
+pub(super) const READ_FILE: Access = file(&["r"], &["fileshares/files/read"]);
+pub(super) const WRITE_FILE: Access = file(&["w"], &["fileshares/files/write"]);
+pub(super) const CREATE_FILE: Access =
+    Access { create_only: true, ..file(&["c", "w"], &["fileshares/files/write"]) };
+pub(super) const CREATE_DIRECTORY: Access = file(&["c", "w"], &["fileshares/files/write"]);
+pub(super) const DELETE_FILE: Access = file(&["d"], &["fileshares/files/delete"]);
+pub(super) const BREAK_FILE_LEASE: Access = file(&["w", "d"], &["fileshares/files/write"]);

@@ -20,6 +20,7 @@ fn rows_of_a_service_are_neighbours_and_nobody_is_missing() {
         (rows(Service::Blob).len(), rows(Service::Queue).len(), rows(Service::Table).len()),
         (68, 18, 19)
     );
+    assert_eq!(rows(Service::File).len(), 54);
 }
 
 #[test]

@@ -18,7 +18,11 @@ const CHANGES_ETAG: &str = "
 PutBlockBlob PutPageBlob PutAppendBlob PutBlockList PutBlobFromUrl CopyBlob CopyBlobFromUrl IncrementalCopyBlob
 SetBlobMetadata SetBlobProperties PutPage ClearPages PutPageFromUrl AppendBlock AppendBlockFromUrl AppendBlobSeal
 CreateContainer SetContainerMetadata SetContainerAcl
-InsertEntity UpdateEntity MergeEntity InsertOrReplaceEntity InsertOrMergeEntity";
+InsertEntity UpdateEntity MergeEntity InsertOrReplaceEntity InsertOrMergeEntity
+CreateShare SetShareMetadata SetShareProperties SetShareAcl
+CreateDirectory SetDirectoryMetadata SetDirectoryProperties RenameDirectory
+CreateFile SetFileMetadata SetFileProperties PutRange ClearRange PutRangeFromUrl CopyFile RenameFile
+CreateSymbolicLink CreateHardLink";
 
 #[test]
 fn what_changes_an_etag() {
@@ -124,9 +128,11 @@ fn what_a_credential_must_permit() {
 fn a_service_sas_has_no_power_over_the_whole() {
     let exceptions = [Op::ListBlobs, Op::FindBlobsByTagsInContainer, Op::ContainerBatch, Op::BlobBatch];
     let described = [Op::GetAccountInformation, Op::GetAccountInformationOfContainer];
-    let whole = [Resource::Account, Resource::Container, Resource::Tables, Resource::Table];
+    // Those who write files store the permissions of them.
+    let stored = [Op::CreatePermission, Op::GetPermission];
+    let whole = [Resource::Account, Resource::Container, Resource::Tables, Resource::Table, Resource::Share];
     for row in all_rows().iter().filter(|row| whole.contains(&row.route.resource)) {
-        if !exceptions.contains(&row.op) && !described.contains(&row.op) {
+        if !exceptions.contains(&row.op) && !described.contains(&row.op) && !stored.contains(&row.op) {
             assert_eq!(row.access.service_sas, ServiceSas::Never, "{}", row.name());
         }
     }
@@ -166,7 +172,12 @@ fn reads_are_judged_as_reads() {
         assert_eq!(row.policy.rule == Rule::Read, read, "{}", row.name());
     }
     // Without conditions the method tells, but for a Get that takes messages and a Post that only asks.
-    let other = [Op::GetMessages, Op::GetUserDelegationKey, Op::GetQueueUserDelegationKey];
+    let other = [
+        Op::GetMessages,
+        Op::GetUserDelegationKey,
+        Op::GetQueueUserDelegationKey,
+        Op::GetFileUserDelegationKey,
+    ];
     for row in all_rows().iter().filter(|row| row.policy.conditions.is_empty()) {
         let asks =
             row.route.methods.iter().any(|m| matches!(m, Method::Get | Method::Head | Method::Options));
@@ -179,7 +190,10 @@ fn reads_are_judged_as_reads() {
 const NEEDS_LEASE: &str = "
 PutBlockBlob PutPageBlob PutAppendBlob PutBlobFromUrl PutBlock PutBlockFromUrl PutBlockList SetBlobMetadata
 SetBlobProperties SetBlobExpiry DeleteBlob PutPage ClearPages PutPageFromUrl AppendBlock AppendBlockFromUrl
-AppendBlobSeal CopyBlob CopyBlobFromUrl AbortCopyBlob SetBlobTags DeleteContainer IncrementalCopyBlob";
+AppendBlobSeal CopyBlob CopyBlobFromUrl AbortCopyBlob SetBlobTags DeleteContainer IncrementalCopyBlob
+CreateFile SetFileMetadata SetFileProperties DeleteFile PutRange ClearRange PutRangeFromUrl CopyFile AbortCopyFile
+RenameFile RenameDirectory CreateSymbolicLink CreateHardLink
+DeleteShare SetShareMetadata SetShareProperties SetShareAcl";
 
 #[test]
 fn who_needs_the_lease_id() {
@@ -200,7 +214,9 @@ fn who_needs_the_lease_id() {
 const CREATES: &str = "
 CreateContainer RestoreContainer RenameContainer PutBlockBlob PutPageBlob PutAppendBlob PutBlock PutBlockFromUrl
 PutBlockList PutBlobFromUrl CopyBlob CopyBlobFromUrl IncrementalCopyBlob UndeleteBlob CreateQueue CreateTable
-InsertEntity InsertOrReplaceEntity InsertOrMergeEntity EntityGroupTransaction";
+InsertEntity InsertOrReplaceEntity InsertOrMergeEntity EntityGroupTransaction
+CreateShare RestoreShare CreateDirectory RenameDirectory CreateFile CopyFile RenameFile CreateSymbolicLink
+CreateHardLink";
 
 #[test]
 fn who_may_act_on_what_is_absent() {
@@ -214,19 +230,21 @@ fn who_may_act_on_what_is_absent() {
 const ACTIONS: &str = "
 containers/read containers/write containers/delete blobs/read blobs/write blobs/add/action blobs/delete
 blobs/tags/read blobs/tags/write blobs/filter/action blobs/deleteBlobVersion/action blobs/permanentDelete/action
-blobs/immutableStorage/runAsSuperUser/action generateUserDelegationKey/action
+blobs/immutableStorage/runAsSuperUser/action generateUserDelegationKey/action containers/getAcl/action
+containers/setAcl/action queues/getAcl/action queues/setAcl/action
 queues/messages/read queues/messages/write queues/messages/delete queues/messages/add/action
 queues/messages/process/action tables/entities/read tables/entities/write tables/entities/delete
 tables/entities/add/action tables/entities/update/action queues/read queues/write queues/delete tables/read
 tables/write tables/delete blobServices/read blobServices/write queueServices/read queueServices/write
-tableServices/read tableServices/write";
+tableServices/read tableServices/write fileServices/read fileServices/write shares/read shares/write shares/delete
+fileshares/files/read fileshares/files/write fileshares/files/delete";
 
 #[test]
 fn actions_are_known_and_kept_by_the_right_verbs() {
     for row in all_rows() {
         let variants = row.access.variants.iter().map(|variant| variant.rbac);
         for rbac in variants.chain([row.access.rbac]) {
-            let Rbac::AnyOf(actions) = rbac else { continue };
+            let (Rbac::AnyOf(actions) | Rbac::Since(_, actions)) = rbac else { continue };
             for action in actions {
                 assert!(
                     ACTIONS.split_ascii_whitespace().any(|known| known == *action),

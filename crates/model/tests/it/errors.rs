@@ -53,7 +53,7 @@ fn recorded_refusals_have_our_status_and_text() {
     }
 }
 
-/// contract/common.md section 4 and contract/blob.md section 13, as printed there.
+/// contract/common.md section 4, contract/blob.md section 13 and contract/file.md section 7, as printed there.
 const PRINTED: &str = "
 403 AuthenticationFailed AuthorizationFailure InsufficientAccountPermissions AccountIsDisabled
 401 NoAuthenticationInformation
@@ -101,7 +101,18 @@ const PRINTED: &str = "
 400 CommandsInBatchActOnDifferentPartitions
 415 JsonFormatNotSupported AtomFormatNotSupported
 501 NotImplemented
-403 CorsPreflightFailure
+403 CorsPreflightFailure ShareDisabled
+409 CannotDeleteFileOrDirectory ContainerQuotaDowngradeNotAllowed DeletePending DeleteShareWhenSnapshotLeased
+409 DirectoryNotEmpty FileLockConflict FileOpenBySmbClient ShareBeingDeleted ShareAlreadyExists ShareHasSnapshots
+409 ShareSnapshotInProgress ShareSnapshotCountExceeded ShareSizeLimitReached SharingViolation ReadOnlyAttribute
+409 TotalSharesCountExceedsAccountLimit TotalSharesProvisionedBandwidthExceedsAccountLimit
+409 TotalSharesProvisionedCapacityExceedsAccountLimit TotalSharesProvisionedIopsExceedsAccountLimit
+500 ClientCacheFlushDelay
+400 FileInvalidPermission FileInvalidPermissionKey InvalidFileOrDirectoryPathName HandleLimitExceeded
+400 InvalidContinuationToken CannotConvertToSddlDueToCustomAce ShareSnapshotOperationNotSupported
+400 FileShareProvisionedBandwidthInvalid FileShareProvisionedIopsInvalid FileShareProvisionedStorageInvalid
+404 ShareNotFound ParentNotFound ShareSnapshotNotFound
+412 LeaseNotPresentWithFileOperation LeaseIdMismatchWithFileOperation
 ";
 
 #[test]

@@ -27,7 +27,7 @@ fn recorded_successes_are_what_the_row_says() {
         if etag == "etag" || !BARE.contains(&row.name()) {
             assert_eq!(row.answer.etag, etag == "etag", "{line}: {}", row.name());
         }
-        if marks.contains("?snapshot") {
+        if marks.contains("?snapshot") || marks.contains("?sharesnapshot") {
             assert!(row.route.addresses.snapshot, "{line}: {}", row.name());
         }
         if marks.contains("?versionid") {

@@ -11,7 +11,7 @@ const COMP: Name = Name::Query("comp");
 const RESTYPE: Name = Name::Query("restype");
 const STRANGE: &str = "strange";
 
-const RESOURCES: [Resource; 11] = [
+const RESOURCES: [Resource; 13] = [
     Resource::Account,
     Resource::Container,
     Resource::Blob,
@@ -23,6 +23,8 @@ const RESOURCES: [Resource; 11] = [
     Resource::EntitySet,
     Resource::Entity,
     Resource::Batch,
+    Resource::Share,
+    Resource::Path,
 ];
 
 type Assignment = BTreeMap<(bool, &'static str), Option<&'static str>>;
@@ -166,6 +168,33 @@ table | Entity | MERGE | if-match=* | MergeEntity
 table | Entity | PATCH | - | InsertOrMergeEntity
 table | Tables | PUT | - | MethodNotAllowed
 table | Batch | POST | - | EntityGroupTransaction
+file | Account | GET | ?comp=list | ListShares
+file | Share | PUT | ?restype=share | CreateShare
+file | Share | PUT | ?restype=share ?comp=lease x-ms-lease-action=renew | RenewShareLease
+file | Share | HEAD | ?restype=share ?comp=metadata | GetShareMetadata
+file | Path | PUT | ?restype=directory | CreateDirectory
+file | Path | GET | ?restype=directory ?comp=list | ListDirectoriesAndFiles
+file | Path | PUT | x-ms-type=file | CreateFile
+file | Path | PUT | x-ms-type=File x-ms-content-length=5 | CreateFile
+file | Path | PUT | - | MissingRequiredHeader HeaderName=x-ms-type
+file | Path | PUT | x-ms-type=folder | InvalidHeaderValue HeaderName=x-ms-type HeaderValue=folder
+file | Path | PUT | x-ms-copy-source | CopyFile
+file | Path | PUT | x-ms-copy-source x-ms-type=file | CopyFile
+file | Path | PUT | ?comp=range x-ms-write=update | PutRange
+file | Path | PUT | ?comp=range x-ms-write=clear | ClearRange
+file | Path | PUT | ?comp=range x-ms-write=update x-ms-copy-source | PutRangeFromUrl
+file | Path | PUT | ?comp=range | MissingRequiredHeader HeaderName=x-ms-write
+file | Path | PUT | ?comp=range x-ms-write=append | InvalidHeaderValue HeaderName=x-ms-write HeaderValue=append
+file | Path | PUT | ?comp=rename | MissingRequiredHeader HeaderName=x-ms-file-rename-source
+file | Path | PUT | ?restype=directory ?comp=rename x-ms-file-rename-source | RenameDirectory
+file | Path | PUT | ?comp=lease x-ms-lease-action=renew | InvalidHeaderValue HeaderName=x-ms-lease-action HeaderValue=renew
+file | Path | PUT | ?comp=forceclosehandles | MissingRequiredHeader HeaderName=x-ms-handle-id
+file | Path | GET | ?restype=share | InvalidQueryParameterValue QueryParameterName=restype QueryParameterValue=share Reason=
+file | Path | POST | - | UnsupportedHttpVerb
+file | Path | GET | ?comp=range | UnsupportedHttpVerb
+file | Path | PUT | ?restype=symboliclink | CreateSymbolicLink
+file | Account | DELETE | - | InvalidQueryParameterValue QueryParameterName=comp QueryParameterValue= Reason=
+file | Account | HEAD | - | InvalidQueryParameterValue QueryParameterName=comp QueryParameterValue= Reason=
 ";
 
 #[test]

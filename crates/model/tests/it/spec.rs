@@ -2,8 +2,8 @@
 
 use lazuli_model::{Method, Resource, Service};
 
-pub const SERVICES: [(&str, Service); 3] =
-    [("blob", Service::Blob), ("queue", Service::Queue), ("table", Service::Table)];
+pub const SERVICES: [(&str, Service); 4] =
+    [("blob", Service::Blob), ("queue", Service::Queue), ("table", Service::Table), ("file", Service::File)];
 
 /// A query parameter or header, as published.
 #[derive(Debug, Clone)]
@@ -40,6 +40,7 @@ pub fn published() -> Vec<Published> {
         (Service::Blob, include_str!("../../../../spec/operations-blob.txt")),
         (Service::Queue, include_str!("../../../../spec/operations-queue.txt")),
         (Service::Table, include_str!("../../../../spec/operations-table.txt")),
+        (Service::File, include_str!("../../../../spec/operations-file.txt")),
     ];
     texts
         .iter()
@@ -89,6 +90,8 @@ fn resource(path: &str) -> Resource {
         "/Tables('{table}')" => Resource::Table,
         "/{table}" | "/{table}()" => Resource::EntitySet,
         "/{table}(PartitionKey='{partitionKey}',RowKey='{rowKey}')" => Resource::Entity,
+        "/{share}" => Resource::Share,
+        "/{share}/{path}" => Resource::Path,
         other => panic!("unknown path {other}"),
     }
 }
@@ -106,6 +109,8 @@ pub fn resource_named(name: &str) -> Resource {
         "EntitySet" => Resource::EntitySet,
         "Entity" => Resource::Entity,
         "Batch" => Resource::Batch,
+        "Share" => Resource::Share,
+        "Path" => Resource::Path,
         other => panic!("unknown resource {other}"),
     }
 }

@@ -146,6 +146,7 @@ pub fn authenticate(
     let taken = match head.target.service {
         // In every version: the table clients stay at 2019-02-02.
         Service::Table => true,
+        Service::File => head.version.has(Feature::FileBearerTokens),
         _ => head.version.has(Feature::BearerTokens),
     };
     if !taken {

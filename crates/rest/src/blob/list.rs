@@ -100,13 +100,16 @@ pub fn text(writer: &mut Writer, element: &str, value: &str) {
     if is_legal(value) {
         return writer.element(element, value);
     }
+    writer.open_with(element, &[("Encoded", "true")]);
+    writer.text(&encoded(value));
+    writer.close(element);
+}
+
+/// Percent-encoded as a whole; unreserved characters stay as they are.
+pub fn encoded(value: &str) -> String {
     let encoded =
         percent_encoding::utf8_percent_encode(value, percent_encoding::NON_ALPHANUMERIC).to_string();
-    // Unreserved characters stay as they are.
-    let encoded = encoded.replace("%2D", "-").replace("%2E", ".").replace("%5F", "_").replace("%7E", "~");
-    writer.open_with(element, &[("Encoded", "true")]);
-    writer.text(&encoded);
-    writer.close(element);
+    encoded.replace("%2D", "-").replace("%2E", ".").replace("%5F", "_").replace("%7E", "~")
 }
 
 /// Names are C# identifiers, which are element names too, except for a few letters that XML lacks.

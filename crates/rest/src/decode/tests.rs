@@ -100,3 +100,33 @@ fn limits_grow_with_the_version() {
         assert_eq!(mib(append_block_limit(version)), append);
     }
 }
+
+/// lease.md section 1: leases of files never end, are not renewed, and break at once; those of shares are like those of
+/// containers.
+#[test]
+fn leases_of_files_and_shares() {
+    let id = "e0f0f8a0-0000-4000-8000-000000000000";
+    let action = |op: Op, headers: &[(&str, &str)]| {
+        let read = lease_action(&crate::testing::head(headers), op.row());
+        read.map_err(|failure| failure.code)
+    };
+    let infinite = Ok(LeaseAction::Acquire { proposed: None, duration: LeaseDuration::Infinite });
+    assert_eq!(action(Op::AcquireFileLease, &[]), infinite);
+    assert_eq!(action(Op::AcquireFileLease, &[("x-ms-lease-duration", "-1")]), infinite);
+    // Recorded.
+    let timed = action(Op::AcquireFileLease, &[("x-ms-lease-duration", "20")]);
+    assert_eq!(timed, Err(ErrorCode::InvalidHeaderValue));
+    let broken = action(Op::BreakFileLease, &[("x-ms-lease-break-period", "10")]);
+    assert_eq!(broken, Ok(LeaseAction::Break { period: None }));
+    assert_eq!(action(Op::AcquireShareLease, &[]), Err(ErrorCode::MissingRequiredHeader));
+    let timed = Ok(LeaseAction::Acquire { proposed: None, duration: LeaseDuration::Fixed { seconds: 20 } });
+    assert_eq!(action(Op::AcquireShareLease, &[("x-ms-lease-duration", "20")]), timed);
+    let broken = action(Op::BreakShareLease, &[("x-ms-lease-break-period", "10")]);
+    assert_eq!(broken, Ok(LeaseAction::Break { period: Some(10) }));
+    for op in [Op::ReleaseFileLease, Op::ReleaseShareLease, Op::RenewShareLease, Op::ChangeFileLease] {
+        assert_eq!(action(op, &[]), Err(ErrorCode::MissingRequiredHeader), "{op:?}");
+    }
+    let sent = [("x-ms-lease-id", id), ("x-ms-proposed-lease-id", id)];
+    assert!(matches!(action(Op::ChangeFileLease, &sent), Ok(LeaseAction::Change { .. })));
+    assert!(matches!(action(Op::RenewShareLease, &sent), Ok(LeaseAction::Renew { .. })));
+}

@@ -87,3 +87,15 @@ fn source_conditions_have_names_of_their_own() {
     let given = source(&head).unwrap();
     assert!(given.if_match.is_some() && given.if_none_match.is_none());
 }
+
+#[test]
+fn a_rename_names_the_lease_of_its_destination() {
+    let (of_target, of_source) =
+        ("e0f0f8a0-0000-4000-8000-000000000001", "e0f0f8a0-0000-4000-8000-000000000002");
+    let sent = head(&[("x-ms-destination-lease-id", of_target), ("x-ms-source-lease-id", of_source)]);
+    for op in [Op::RenameFile, Op::RenameDirectory] {
+        assert_eq!(target(&sent, op.row()).unwrap().lease_id, LeaseId::parse(of_target));
+        assert_eq!(source(&sent).unwrap().lease_id, LeaseId::parse(of_source));
+    }
+    assert_eq!(target(&sent, Op::CreateFile.row()).unwrap().lease_id, None);
+}

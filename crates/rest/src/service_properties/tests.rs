@@ -1,3 +1,5 @@
+use lazuli_model::service_properties::ProtocolSettings;
+
 use super::*;
 
 fn refused(document: &str) -> Vec<(&'static str, String)> {
@@ -78,7 +80,9 @@ fn a_document_survives_reading_and_writing() {
         delete_retention,
         static_website,
         default_service_version,
+        protocols,
     } = read(document.as_bytes()).unwrap();
+    assert!(protocols.is_none());
     let properties = ServiceProperties {
         logging: logging.unwrap(),
         hour_metrics: hour_metrics.unwrap(),
@@ -87,7 +91,30 @@ fn a_document_survives_reading_and_writing() {
         delete_retention: delete_retention.unwrap(),
         static_website: static_website.unwrap(),
         default_service_version,
+        protocols: ProtocolSettings::default(),
     };
     let written = write(&properties, true);
     assert_eq!(written, format!("\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-8\"?>{document}"));
+}
+
+#[test]
+fn protocols_are_set_one_by_one() {
+    let set = |inner: &str| {
+        let document = format!(
+            "<StorageServiceProperties><ProtocolSettings>{inner}</ProtocolSettings></StorageServiceProperties>"
+        );
+        read(document.as_bytes()).map(|set| set.protocols.unwrap())
+    };
+    let on = set("<SMB><Multichannel><Enabled>True</Enabled></Multichannel></SMB>").unwrap();
+    assert_eq!((on.smb_multichannel, on.smb_versions, on.smb_encryption_required), (Some(true), None, None));
+    let listed = "<SMB><Versions>SMB3.1.1;</Versions><ChannelEncryption>AES-256-GCM</ChannelEncryption>\
+        <EncryptionInTransit><Required>false</Required></EncryptionInTransit></SMB>\
+        <NFS><EncryptionInTransit><Required>true</Required></EncryptionInTransit></NFS>";
+    let listed = set(listed).unwrap();
+    assert_eq!(listed.smb_multichannel, None);
+    assert_eq!(listed.smb_versions.as_deref(), Some("SMB3.1.1;"));
+    assert_eq!(listed.smb_channel_encryption.as_deref(), Some("AES-256-GCM"));
+    assert_eq!((listed.smb_encryption_required, listed.nfs_encryption_required), (Some(false), Some(true)));
+    assert!(set("<SMB><Multichannel><Enabled>perhaps</Enabled></Multichannel></SMB>").is_err());
+    assert!(set(&format!("<SMB><Versions>{}</Versions></SMB>", "x".repeat(257))).is_err());
 }

@@ -136,7 +136,7 @@ fn silence_does_not_hide_failures() {
     let server = Server::start(in_memory().arg("--silent"));
     let id = |answer: Answer| (answer.status, answer.header("x-ms-request-id").expect("an id").to_owned());
     let refusal = id(get(server.address("blob"), "/devstoreaccount1?comp=list"));
-    let unbuilt = id(post(server.address("file"), "/devstoreaccount1/share", ""));
+    let unbuilt = id(post(server.address("dfs"), "/devstoreaccount1/share", ""));
     let log = server.stop();
     assert_eq!(unbuilt.0, 501);
     let line = log.lines().find(|line| line.contains(&unbuilt.1)).unwrap_or_else(|| panic!("no line: {log}"));

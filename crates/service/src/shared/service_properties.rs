@@ -8,7 +8,7 @@ use crate::blob::CreateContainer;
 use crate::fault::Answer;
 use crate::{Context, Services};
 use lazuli_model::service_properties::{
-    CorsRule, Logging, Metrics, RetentionPolicy, ServiceProperties, StaticWebsite,
+    CorsRule, Logging, Metrics, ProtocolSettings, RetentionPolicy, ServiceProperties, StaticWebsite,
 };
 
 /// Where the static website of an account lies. Enabling the website makes it, if it is not there.
@@ -24,6 +24,44 @@ pub struct SetServiceProperties {
     pub delete_retention: Option<RetentionPolicy>,
     pub static_website: Option<StaticWebsite>,
     pub default_service_version: Option<String>,
+    pub protocols: Option<SetProtocolSettings>,
+}
+
+/// The settings that a request names; the others stay as they are.
+#[derive(Clone, Debug, Default)]
+pub struct SetProtocolSettings {
+    pub smb_multichannel: Option<bool>,
+    pub smb_versions: Option<String>,
+    pub smb_authentication_methods: Option<String>,
+    pub smb_kerberos_ticket_encryption: Option<String>,
+    pub smb_channel_encryption: Option<String>,
+    pub smb_encryption_required: Option<bool>,
+    pub nfs_encryption_required: Option<bool>,
+}
+
+impl SetProtocolSettings {
+    fn apply(self, settings: &mut ProtocolSettings) {
+        let ProtocolSettings {
+            smb_multichannel,
+            smb_versions,
+            smb_authentication_methods,
+            smb_kerberos_ticket_encryption,
+            smb_channel_encryption,
+            smb_encryption_required,
+            nfs_encryption_required,
+        } = std::mem::take(settings);
+        *settings = ProtocolSettings {
+            smb_multichannel: self.smb_multichannel.unwrap_or(smb_multichannel),
+            smb_versions: self.smb_versions.or(smb_versions),
+            smb_authentication_methods: self.smb_authentication_methods.or(smb_authentication_methods),
+            smb_kerberos_ticket_encryption: self
+                .smb_kerberos_ticket_encryption
+                .or(smb_kerberos_ticket_encryption),
+            smb_channel_encryption: self.smb_channel_encryption.or(smb_channel_encryption),
+            smb_encryption_required: self.smb_encryption_required.or(smb_encryption_required),
+            nfs_encryption_required: self.nfs_encryption_required.or(nfs_encryption_required),
+        };
+    }
 }
 
 pub async fn get_service_properties(
@@ -66,6 +104,7 @@ impl SetServiceProperties {
             delete_retention,
             static_website,
             default_service_version,
+            protocols,
         } = self.clone();
         if let Some(logging) = logging {
             properties.logging = logging;
@@ -87,6 +126,9 @@ impl SetServiceProperties {
         }
         if let Some(version) = default_service_version {
             properties.default_service_version = Some(version);
+        }
+        if let Some(protocols) = protocols {
+            protocols.apply(&mut properties.protocols);
         }
     }
 }

@@ -120,6 +120,11 @@ impl<R: Resource, M: Mode> Found<R, M> {
         self.record.as_ref()
     }
 
+    /// For what stands beside a record and is not guarded by it.
+    pub(super) fn into_parts(self) -> (Unit<M>, R::Place, Option<R>) {
+        (self.unit, self.place, self.record)
+    }
+
     /// Whether an operation of this policy would be let through now. A courtesy, before a large body is read: only
     /// what the commit stands on counts.
     pub fn judge<P: Judged>(self, policy: P, given: &R::Given) -> Result<(), Failure> {

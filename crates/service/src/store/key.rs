@@ -29,6 +29,18 @@
 //! G generation                     dead container, its keys to be swept
 //! J copy                           copy under way, by its id     -> CopyJob
 //! M account 0 subscription due event   event that is to be delivered from this moment on -> EventRow
+//! a account 0 name                 share                         -> ShareRecord
+//! A generation moment              snapshot of a share           -> ShareRecord
+//! F parent name                    file or directory, the name in upper case -> PathRecord
+//! I node                           where a file or directory stands -> PlaceRecord
+//! P parent name 0 moment           what it was, up to the snapshot of this moment -> PathRecord
+//! L generation moment parent name  the same by the moment        -> nothing
+//! Y generation moment              snapshot of a share that is gone, what it alone showed to be swept -> GoneSnapshot
+//! T node                           dead directory, its entries to be swept
+//! X generation                     dead share, its keys to be swept
+//! O generation node                the opens of a file or directory together -> OpensRecord
+//! O generation node handle         one of them                   -> OpenRecord
+//! Q generation node                file that goes when it is closed
 //! q account 0 name                 queue                         -> QueueRecord
 //! k generation id                  message                       -> MessageFields
 //! v generation visible receipt id  message by the moment it is visible from -> when it expires

@@ -82,6 +82,11 @@ impl Services {
         self.options().members
     }
 
+    /// Which life of which server this is.
+    pub fn incarnation(&self) -> Incarnation {
+        self.membership().incarnation()
+    }
+
     /// Makes this server one of the members. To be awaited before the first request is served.
     pub async fn join(&self) -> Answer<()> {
         self.beat().await

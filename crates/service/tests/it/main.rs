@@ -23,6 +23,7 @@ mod tags;
 #[path = "../../src/testing.rs"]
 mod testing;
 mod tiers;
+mod tree;
 mod uncommitted;
 mod uploads;
 mod versions;

@@ -43,6 +43,8 @@ mod tags;
 mod testing;
 #[path = "../it/tiers.rs"]
 mod tiers;
+#[path = "../it/tree/mod.rs"]
+mod tree;
 #[path = "../it/uncommitted.rs"]
 mod uncommitted;
 #[path = "../it/uploads.rs"]

@@ -72,6 +72,7 @@ drive!(
     filter,
     header,
     message,
+    permission,
     query,
     record,
     recovery,

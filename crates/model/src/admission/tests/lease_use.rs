@@ -169,6 +169,8 @@ fn a_lease_id_where_there_is_no_blob() {
             let wanted = match kind(row) {
                 super::super::Kind::Container => "404 ContainerNotFound",
                 super::super::Kind::Blob => "404 BlobNotFound",
+                super::super::Kind::Share => "404 ShareNotFound",
+                super::super::Kind::File => "404 ResourceNotFound",
             };
             assert_eq!(outcome(row, &given(sent), None, NEWEST), wanted, "{}", row.name());
         }

@@ -9,6 +9,7 @@ mod lease_use;
 mod order;
 mod queue;
 mod record;
+mod sharing;
 mod source;
 mod table;
 mod taken;

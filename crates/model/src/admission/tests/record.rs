@@ -67,6 +67,7 @@ impl Subject for Record {
             sealed: self.sealed,
             tier_changed: self.tier_changed,
             is_being_copied: self.is_being_copied,
+            open: Default::default(),
             is_incremental_copy: self.is_incremental_copy,
             hold: self.hold,
         }

@@ -26,7 +26,7 @@ pub fn check_account(sp: &str) -> Result<(), Failure> {
 pub fn check_service(sp: &str, service: Service, scope: Scope) -> Result<(), Failure> {
     let order = match (service, scope) {
         (Service::Blob | Service::Dfs, _) => BLOB,
-        (Service::File, Scope::Container) => SHARE,
+        (Service::File, Scope::Container | Scope::Directory) => SHARE,
         (Service::File, _) => FILE,
         (Service::Queue, _) => QUEUE,
         (Service::Table, _) => TABLE,

@@ -51,7 +51,8 @@ impl Scope {
             Service::File => match required("sr", given.sr)? {
                 "s" if inside_container => Ok(Scope::Container),
                 "f" if !target.object.is_empty() => Ok(Scope::File),
-                "s" | "f" => Err(wrong_level()),
+                "d" if inside_container && !target.object.is_empty() => Ok(Scope::Directory),
+                "s" | "f" | "d" => Err(wrong_level()),
                 other => Err(unknown_scope(other)),
             },
             Service::Blob | Service::Dfs => {
@@ -90,6 +91,11 @@ impl Scope {
                 format!("/file/{account}/{container}")
             }
             Scope::Container => format!("/blob/{account}/{container}"),
+            Scope::Directory if head.target.service == Service::File => match directory(given, head)? {
+                // A share has a kind of token of its own.
+                "" => return Err(wrong_level()),
+                path => format!("/file/{account}/{container}/{path}"),
+            },
             Scope::Directory => match directory(given, head)? {
                 "" => format!("/blob/{account}/{container}"),
                 path => format!("/blob/{account}/{container}/{path}"),
@@ -110,7 +116,8 @@ fn unknown_scope(sr: &str) -> Failure {
 fn directory<'a>(given: &Parameters<'_>, head: &'a Head) -> Result<&'a str, Failure> {
     let depth: usize =
         given.sdd.and_then(|text| text.parse().ok()).ok_or(ErrorCode::QueryParameterSddInvalid)?;
-    let listing = head.target.resource != Resource::Blob && head.target.object.is_empty();
+    let listing =
+        !matches!(head.target.resource, Resource::Blob | Resource::Path) && head.target.object.is_empty();
     let path = match (listing, head.target.service) {
         (false, _) => head.target.object.as_str(),
         (true, Service::Dfs) => head.query("directory").unwrap_or_default(),

@@ -6,10 +6,12 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use lazuli_model::operation::{Method, Service};
+use lazuli_rest::Gateway;
 use lazuli_rest::auth::{Auth, BadJwks, Credential, Jwks, OAuth, wants_challenge};
 use serde_json::{Value, json};
 
-use super::support::{Request, SECRET, accounts, code, now};
+use super::support::{ACCOUNT, Request, SECRET, accounts, code, now};
+use super::world::{send, services};
 
 pub const ISSUER: &str = "https://sts.windows.net/22222222-2222-2222-2222-222222222222/";
 const BAD_TOKEN: &str = "401 InvalidAuthenticationInfo";
@@ -175,4 +177,33 @@ fn a_token_tells_its_user() {
         "Bearer authorization_uri=https://login.microsoftonline.com/t/oauth2/authorize \
          resource_id=https://storage.azure.com"
     );
+}
+
+/// Get User Delegation Key of every service that has it: for those who came with a token, and for that service.
+#[tokio::test]
+async fn a_delegation_key_is_of_one_service() {
+    const KEY_INFO: &str =
+        "<KeyInfo><Start>2026-11-01T12:00:00Z</Start><Expiry>2026-11-02T12:00:00Z</Expiry></KeyInfo>";
+    let issuer = Issuer::new("k");
+    let gateway = Gateway::new(services(), issuer.auth());
+    let mut values = Vec::new();
+    for (service, letter) in [(Service::Blob, "b"), (Service::Queue, "q"), (Service::File, "f")] {
+        let request = Request::new(service, Method::Post, &format!("/{ACCOUNT}/"));
+        let request = request.query("restype", "service").query("comp", "userdelegationkey");
+        let request = request.header("content-length", &KEY_INFO.len().to_string());
+        let answer =
+            send(&gateway, &with(request.clone(), &issuer.sign(Some("k"), &claims())), KEY_INFO).await;
+        let body = String::from_utf8(answer.body.to_vec()).unwrap();
+        assert_eq!(answer.status, 200, "{body}");
+        let told = |name: &str| {
+            let (_, rest) = body.split_once(&format!("<{name}>")).unwrap();
+            rest.split_once('<').unwrap().0.to_owned()
+        };
+        assert_eq!((told("SignedService").as_str(), told("SignedOid").as_str()), (letter, "oid"));
+        values.push(told("Value"));
+        let by_key = request.shared_key("SharedKey", ACCOUNT, lazuli_rest::auth::accounts::DEVELOPMENT_KEY);
+        assert_eq!(send(&gateway, &by_key, KEY_INFO).await.said(), "403 AuthenticationFailed");
+    }
+    values.dedup();
+    assert_eq!(values.len(), 3, "each service has a key of its own");
 }

@@ -318,7 +318,7 @@ async fn an_account_that_is_no_longer_configured_is_unknown() {
     let others = Accounts::new([Account::new(OTHER_ACCOUNT, vec![Key::from_base64(OTHER_KEY).unwrap()])]);
     let without = Auth::new(others, OAuth::Off, SECRET);
     let gateway = Gateway::new(world.gateway.services.clone(), without);
-    for service in [Service::Blob, Service::Queue, Service::Table] {
+    for service in [Service::Blob, Service::Queue, Service::Table, Service::File] {
         for row in rows(service) {
             for method in row.route.methods {
                 for versioned in [true, false] {

@@ -11,11 +11,12 @@ use serde_json::json;
 use super::bearer::{Issuer, changed, claims, with};
 use super::rules::{Rule, covers, rules};
 use super::support::{
-    ACCOUNT, BLOB_SAS, OTHER_ACCOUNT, OTHER_KEY, QUEUE_SAS, Request, TABLE_SAS, Token, VERSION, code, now,
+    ACCOUNT, BLOB_SAS, FILE_SAS, OTHER_ACCOUNT, OTHER_KEY, QUEUE_SAS, Request, TABLE_SAS, Token, VERSION,
+    code, now,
 };
 
-const OK: &str = "ok";
-const AUTHENTICATION: &str = "403 AuthenticationFailed";
+pub const OK: &str = "ok";
+pub const AUTHENTICATION: &str = "403 AuthenticationFailed";
 const PERMISSION: &str = "403 AuthorizationPermissionMismatch";
 const TYPE: &str = "403 AuthorizationResourceTypeMismatch";
 const SERVICE: &str = "403 AuthorizationServiceMismatch";
@@ -27,7 +28,7 @@ const PAST: &str = "2026-10-31T00:00:00Z";
 const FUTURE: &str = "2026-11-02T00:00:00Z";
 
 /// A request that the table routes to the row, one for each of its methods.
-fn requests(row: &Row) -> Vec<Request> {
+pub fn requests(row: &Row) -> Vec<Request> {
     row.route.methods.iter().map(|method| request(row, *method, ACCOUNT)).collect()
 }
 
@@ -37,7 +38,8 @@ pub fn request(row: &Row, method: Method, account: &str) -> Request {
         (Service::Queue, Resource::Any) => "/things/messages",
         (Service::Table, Resource::Any) => "/things()",
         (_, Resource::Account) => "/",
-        (_, Resource::Container | Resource::Queue) => "/things",
+        (Service::File, Resource::Any | Resource::Path) => "/things/dir/thing",
+        (_, Resource::Container | Resource::Queue | Resource::Share) => "/things",
         (_, Resource::Messages) => "/things/messages",
         (_, Resource::Message) => "/things/messages/1",
         (_, Resource::Tables) => "/Tables",
@@ -69,7 +71,7 @@ pub fn request(row: &Row, method: Method, account: &str) -> Request {
     request
 }
 
-fn ask(auth: &Auth, row: &Row, request: &Request, container: Option<&ContainerAccess>) -> String {
+pub fn ask(auth: &Auth, row: &Row, request: &Request, container: Option<&ContainerAccess>) -> String {
     let head = request.head();
     code(
         auth.authenticate(&head, now())
@@ -78,7 +80,7 @@ fn ask(auth: &Auth, row: &Row, request: &Request, container: Option<&ContainerAc
 }
 
 /// Every row has its line, and every line its row.
-fn table() -> Vec<(&'static Row, Rule)> {
+pub fn table() -> Vec<(&'static Row, Rule)> {
     let rules = rules();
     let known: Vec<&str> = rules.iter().map(|rule| rule.op).collect();
     let missing: Vec<&str> =
@@ -153,6 +155,7 @@ fn account_sas() {
             Service::Blob => "b",
             Service::Queue => "q",
             Service::Table => "t",
+            Service::File => "f",
             other => panic!("{other:?}"),
         };
         for request in requests(row) {
@@ -227,6 +230,12 @@ fn form(service: Service) -> Form {
             letters: "raud",
             extra: ("tn", "things"),
         },
+        Service::File => Form {
+            fields: FILE_SAS,
+            resource: |name| format!("/file/{ACCOUNT}/{name}"),
+            letters: "rcwdl",
+            extra: ("sr", "s"),
+        },
         other => panic!("{other:?}"),
     }
 }
@@ -270,9 +279,10 @@ fn service_sas() {
                 make(form.letters).sign_service(form.fields, &(form.resource)("things"), OTHER_KEY),
                 "wrong",
             );
+            let other = if row.route.service == Service::File { "blob" } else { "file" };
             let foreign = make(form.letters).sign_service(
                 form.fields,
-                &format!("/file/{ACCOUNT}/things"),
+                &format!("/{other}/{ACCOUNT}/things"),
                 DEVELOPMENT_KEY,
             );
             check(AUTHENTICATION, foreign, "wrong service");
@@ -287,7 +297,7 @@ fn service_sas() {
 fn service_sas_of_another_service() {
     let auth = super::support::auth();
     for (row, rule) in table() {
-        for other in [Service::Blob, Service::Queue, Service::Table] {
+        for other in [Service::Blob, Service::Queue, Service::Table, Service::File] {
             if other == row.route.service {
                 continue;
             }
@@ -308,10 +318,16 @@ pub const UD_BLOB_SAS: &str = "sp st se resource skoid sktid skt ske sks skv sao
 #[test]
 fn user_delegation_sas() {
     const QUEUE: &str = "sp st se resource skoid sktid skt ske sks skv skdutid sduoid sip spr sv";
+    const FILE: &str =
+        "sp st se resource skoid sktid skt ske sks skv skdutid sduoid sip spr sv rscc rscd rsce rscl rsct";
     let auth = super::support::auth();
     for (row, rule) in table() {
         let form = form(row.route.service);
-        let fields = if row.route.service == Service::Blob { UD_BLOB_SAS } else { QUEUE };
+        let fields = match row.route.service {
+            Service::Blob => UD_BLOB_SAS,
+            Service::File => FILE,
+            _ => QUEUE,
+        };
         for request in requests(row) {
             let holder =
                 Claims { object_id: Some("o".into()), tenant_id: Some("t".into()), ..Claims::default() };
@@ -347,7 +363,8 @@ fn user_delegation_sas() {
             check(AUTHENTICATION, sign(make(form.letters).with("se", PAST), "things"), "expired");
             check(AUTHENTICATION, sign(make(form.letters).with("st", FUTURE), "things"), "not yet");
             check(AUTHENTICATION, sign(make(form.letters), "others"), "wrong resource");
-            check(AUTHENTICATION, sign(make(form.letters).with("sks", "f"), "things"), "wrong service");
+            let other = if row.route.service == Service::File { "b" } else { "f" };
+            check(AUTHENTICATION, sign(make(form.letters).with("sks", other), "things"), "wrong service");
             check(AUTHENTICATION, sign(make(form.letters).with("skoid", "p"), "things"), "another's key");
             let account_key =
                 make(form.letters).sign_service(fields, &(form.resource)("things"), DEVELOPMENT_KEY);
@@ -373,19 +390,34 @@ fn bearer() {
         (BAD_TOKEN, token(changed("nbf", json!(seconds + 3600))), "not yet"),
         (
             BAD_TOKEN,
-            token(changed("aud", json!(format!("https://{ACCOUNT}.file.core.windows.net")))),
+            token(changed("aud", json!(format!("https://{ACCOUNT}.web.core.windows.net")))),
             "wrong service",
         ),
         (BAD_TOKEN, token(changed("aud", json!("https://other.blob.core.windows.net"))), "wrong resource"),
         (BAD_TOKEN, token(changed("iss", json!("https://sts.windows.net/another/"))), "another issuer"),
     ];
     for (row, rule) in table() {
+        let of_files = row.route.service == Service::File;
         for request in requests(row) {
+            let request =
+                if of_files { request.header("x-ms-file-request-intent", "backup") } else { request };
             let expected = if rule.bearer == "no" { NEVER } else { OK };
             assert_eq!(ask(&auth, row, &with(request.clone(), &good), None), expected, "{} good", rule.op);
             let since = if rule.bearer.starts_with("20") { rule.bearer } else { "2020-12-06" };
-            for version in ["2020-12-06", "2025-05-05", "2025-07-05"] {
-                let expected = if version < since { NEVER } else { expected };
+            for version in [
+                "2020-12-06",
+                "2021-12-02",
+                "2022-11-02",
+                "2024-08-04",
+                "2024-11-04",
+                "2025-05-05",
+                "2025-07-05",
+            ] {
+                let expected = match version < since {
+                    _ if of_files && version < "2022-11-02" => AUTHENTICATION,
+                    true => NEVER,
+                    false => expected,
+                };
                 let old = with(request.clone(), &good).header("x-ms-version", version);
                 assert_eq!(ask(&auth, row, &old, None), expected, "{} at {version}", rule.op);
             }
@@ -420,7 +452,7 @@ fn nobody() {
                     "container" => level == "container",
                     _ => false,
                 };
-                let expected = match (open, secret) {
+                let expected = match (open, secret || row.route.service == Service::File) {
                     (true, _) => OK,
                     (false, false) => "401 NoAuthenticationInformation",
                     (false, true) => "404 ResourceNotFound",
@@ -452,8 +484,7 @@ fn nobody() {
 fn secondary() {
     let auth = super::support::auth();
     for (row, rule) in table() {
-        let reads_by_post =
-            matches!(rule.op, "QueryBlobContents" | "GetUserDelegationKey" | "GetQueueUserDelegationKey");
+        let reads_by_post = rule.op == "QueryBlobContents" || rule.op.ends_with("UserDelegationKey");
         for method in row.route.methods {
             let reads = match method {
                 Method::Get | Method::Head | Method::Options => rule.op != "GetMessages",

@@ -16,7 +16,9 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use uuid::Uuid;
 
 pub use lazuli_testing::ACCOUNT;
-pub use lazuli_testing::sas::{BLOB_SAS, BLOB_SAS_2015, BLOB_SAS_2018, QUEUE_SAS, TABLE_SAS, Token, VERSION};
+pub use lazuli_testing::sas::{
+    BLOB_SAS, BLOB_SAS_2015, BLOB_SAS_2018, FILE_SAS, QUEUE_SAS, TABLE_SAS, Token, VERSION,
+};
 
 /// A second key of the same account.
 pub const SECOND_KEY: &str = "c2Vjb25kIGtleSBvZiB0aGUgZGV2ZWxvcG1lbnQgYWNjb3VudA==";

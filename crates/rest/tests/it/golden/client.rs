@@ -184,9 +184,10 @@ fn check_common(request: &Request, headers: &mut BTreeMap<String, String>, body:
     assert!(uuid::Uuid::try_parse(&id).is_ok() && id.len() == 36, "{id}");
     assert!(take("date").is_some_and(|date| date.ends_with(" GMT") && date.len() == 29));
     let host = request.header("host");
-    let service = match (host.contains(".queue."), host.contains(".table.")) {
-        (true, _) => "Queue",
-        (_, true) => "Table",
+    let service = match host.split('.').nth(1) {
+        Some("queue") => "Queue",
+        Some("table") => "Table",
+        Some("file") => "File",
         _ => "Blob",
     };
     assert_eq!(take("server"), Some(format!("Windows-Azure-{service}/1.0 Microsoft-HTTPAPI/2.0")));

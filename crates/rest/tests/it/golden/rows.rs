@@ -13,9 +13,15 @@ use super::client::{Client, Request};
 static ANSWERED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
 
 /// Tested where the tokens are, in `auth/bearer.rs`.
-const WITH_TOKENS: [Op; 2] = [Op::GetUserDelegationKey, Op::GetQueueUserDelegationKey];
+const WITH_TOKENS: [Op; 3] =
+    [Op::GetUserDelegationKey, Op::GetQueueUserDelegationKey, Op::GetFileUserDelegationKey];
 /// Answered before a row is looked for.
-const PREFLIGHTS: [Op; 3] = [Op::PreflightBlobRequest, Op::PreflightQueueRequest, Op::PreflightTableRequest];
+const PREFLIGHTS: [Op; 4] = [
+    Op::PreflightBlobRequest,
+    Op::PreflightQueueRequest,
+    Op::PreflightTableRequest,
+    Op::PreflightFileRequest,
+];
 
 fn answered() -> MutexGuard<'static, BTreeSet<&'static str>> {
     ANSWERED.lock().unwrap_or_else(PoisonError::into_inner)

@@ -12,10 +12,14 @@ pub mod entity;
 pub mod event;
 pub mod existing;
 pub mod kept_snapshots;
+pub mod open;
+pub mod path;
+pub mod place;
 pub mod queue;
 pub mod server;
 mod service_properties;
 pub mod settings;
+pub mod share;
 mod stored;
 pub mod table;
 

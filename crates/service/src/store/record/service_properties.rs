@@ -6,5 +6,5 @@ use super::{Record, stored};
 
 impl Record for ServiceProperties {
     const NAME: &'static str = "service properties";
-    type Newest = stored::service_properties::ServicePropertiesV1;
+    type Newest = stored::service_properties::ServicePropertiesV2;
 }

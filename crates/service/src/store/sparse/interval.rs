@@ -67,6 +67,11 @@ impl Data {
 }
 
 impl Interval {
+    /// Cleared.
+    pub fn zero(range: std::ops::Range<u64>) -> Self {
+        Self { start: range.start, end: range.end, data: Data::Zero }
+    }
+
     pub fn key(&self, layer: ContentId) -> Key {
         key::interval(layer, self.end, self.start, self.data.kind())
     }

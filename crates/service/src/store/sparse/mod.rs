@@ -1,4 +1,4 @@
-//! Contents with holes that are written in place: page blobs, later the ranges of files (decision 0027).
+//! Contents with holes that are written in place: page blobs, the ranges of files (decision 0027).
 //!
 //! A content is a layer of disjoint intervals, each with bytes of its own or with zeros. What a layer does not cover, its
 //! parent does; what no layer of the line covers is a hole, which reads as zeros. Writes go to the top layer. A snapshot
@@ -9,12 +9,17 @@
 mod absorb;
 mod interval;
 mod overlay;
+mod overwrite;
+mod ranges;
 mod write;
 
 pub(crate) use absorb::{absorb, dismantle};
 pub(crate) use interval::{Data, Interval};
 pub(crate) use overlay::Overlay;
-pub(crate) use write::{Cut, clear, push_layer, write};
+pub(in crate::store) use overwrite::{intervals, overwrite};
+pub(in crate::store) use ranges::ranges;
+pub(crate) use write::push_layer;
+use write::{Cut, write};
 
 use lazuli_engine::Reader;
 

@@ -86,20 +86,6 @@ fn keep<W: Changes>(changes: &mut W, layer: ContentId, part: Interval, ledger: &
     changes.put(part.key(layer), part.value());
 }
 
-/// Lets a range read as zeros. Where nothing can show through, nothing need be written.
-pub async fn clear<W: Changes>(
-    reader: &Reader,
-    changes: &mut W,
-    layer: ContentId,
-    range: Range<u64>,
-    now: Timestamp,
-) -> Answer<Cut> {
-    let has_parent = reader.get(key::parent(layer)).await?.is_some();
-    let zero = Interval { start: range.start, end: range.end, data: Data::Zero };
-    let new = if has_parent { std::slice::from_ref(&zero) } else { &[] };
-    write(reader, changes, layer, range, new, now).await
-}
-
 /// A new layer over a content, which hands on the hold that the record had on it. `is_shared` when another record keeps
 /// a hold of its own.
 pub async fn push_layer<W: Changes>(

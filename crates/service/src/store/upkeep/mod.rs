@@ -14,6 +14,7 @@ mod expired;
 mod generations;
 pub(super) mod manifests;
 mod servers;
+mod shares;
 mod snapshots;
 mod stages;
 
@@ -31,6 +32,7 @@ use crate::fault::Answer;
 use crate::store::key;
 use crate::store::queue::expiry;
 use crate::store::record::content::DeadContent;
+use crate::store::share;
 
 /// How long the sweeper rests when it found nothing to do.
 const REST: Duration = Duration::from_secs(2);
@@ -110,6 +112,7 @@ struct Round {
     snapshots: Option<Key>,
     adopted: Option<Key>,
     expired: Option<Key>,
+    shares: [Option<Key>; shares::KINDS.len()],
 }
 
 struct Pass {
@@ -129,6 +132,7 @@ impl Round {
             snapshots: None,
             adopted: None,
             expired: None,
+            shares: Default::default(),
         }
     }
 
@@ -171,6 +175,19 @@ impl Round {
         for due in expired::list(work, self.expired.clone()).await? {
             done.note("an expired blob", expired::sweep(work, &due).await.map(|()| true));
             self.expired = Some(due);
+        }
+        for (kind, reached) in shares::KINDS.into_iter().zip(&mut self.shares) {
+            let mut all_finished = true;
+            for item in shares::list(work, kind, reached.clone()).await? {
+                all_finished &= done.note(kind.name(), shares::sweep(work, kind, &item).await);
+                if all_finished {
+                    *reached = Some(item);
+                }
+            }
+        }
+        match share::end_lost_opens(work).await {
+            Ok(count) => done.found += count,
+            Err(fault) => work.upkeep().pass_over("an open without a server", &fault),
         }
         match copies::end_lost(work).await {
             Ok(count) => done.found += count,

@@ -272,7 +272,8 @@ async fn a_hold_and_an_overwrite_leave_nothing_that_was_held_behind() {
         let first = world.put(NAME, "first").await.unwrap().version.unwrap();
         let current = BlobState::Version(first);
         let (holding, replacing) = tokio::join!(world.hold(current, true), world.put(NAME, "second"));
-        (holding.unwrap(), replacing.unwrap());
+        holding.unwrap();
+        replacing.unwrap();
         assert!(world.held(current).await.legal);
         assert_eq!(code(world.delete(NAME, current, None, false).await), LEGAL);
         assert_eq!(world.get(NAME, current).await.unwrap(), bytes_of("first"));

@@ -74,7 +74,7 @@ pub(super) enum BlobTypeV1 {
 same_variants!(BlobTypeV1, BlobType { Block, Page, Append });
 
 #[derive(Serialize, Deserialize)]
-struct ContentHeadersV1 {
+pub(super) struct ContentHeadersV1 {
     content_type: Option<String>,
     content_encoding: Option<String>,
     content_language: Option<String>,

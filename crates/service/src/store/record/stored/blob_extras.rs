@@ -25,7 +25,7 @@ pub struct BlobExtrasV2 {
 }
 
 #[derive(Serialize, Deserialize)]
-struct CopyStateV2 {
+pub(super) struct CopyStateV2 {
     id: u128,
     source: String,
     status: CopyStatusV2,

@@ -15,9 +15,13 @@ pub mod deleted_container;
 pub mod event;
 pub mod kept_snapshots;
 pub mod lease;
+pub mod open;
+pub mod path;
+pub mod place;
 pub mod queue;
 pub mod server;
 pub mod service_properties;
+pub mod share;
 pub mod table;
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,11 @@
 //! Service properties of an account.
 
 use lazuli_model::service_properties::{
-    CorsRule, Logging, Metrics, RetentionPolicy, ServiceProperties, StaticWebsite,
+    CorsRule, Logging, Metrics, ProtocolSettings, RetentionPolicy, ServiceProperties, StaticWebsite,
 };
 use serde::{Deserialize, Serialize};
 
-use super::first_shape;
+use super::{Shape, first_shape};
 
 /// Both directions between a stored struct and the one that it stores, field by field: one that is not stored does not
 /// compile.
@@ -119,7 +119,32 @@ stored! {
 }
 
 stored! {
-    ServicePropertiesV1 of ServiceProperties {
+    ProtocolSettingsV1 of ProtocolSettings {
+        smb_multichannel: bool,
+        smb_versions: Option<String>,
+        smb_authentication_methods: Option<String>,
+        smb_kerberos_ticket_encryption: Option<String>,
+        smb_channel_encryption: Option<String>,
+        smb_encryption_required: Option<bool>,
+        nfs_encryption_required: Option<bool>,
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub struct ServicePropertiesV1 {
+    logging: LoggingV1,
+    hour_metrics: MetricsV1,
+    minute_metrics: MetricsV1,
+    cors: Vec<CorsRuleV1>,
+    delete_retention: RetentionPolicyV1,
+    static_website: StaticWebsiteV1,
+    default_service_version: Option<String>,
+}
+
+first_shape!(ServicePropertiesV1);
+
+stored! {
+    ServicePropertiesV2 of ServiceProperties {
         logging: LoggingV1,
         hour_metrics: MetricsV1,
         minute_metrics: MetricsV1,
@@ -127,7 +152,35 @@ stored! {
         delete_retention: RetentionPolicyV1,
         static_website: StaticWebsiteV1,
         default_service_version: Option<String>,
+        protocols: ProtocolSettingsV1,
     }
 }
 
-first_shape!(ServicePropertiesV1);
+/// With what the File service speaks; the others have the settings of one that was never told any.
+impl Shape for ServicePropertiesV2 {
+    const NUMBER: u8 = 2;
+    type Before = ServicePropertiesV1;
+
+    fn step(before: ServicePropertiesV1) -> Self {
+        let ServicePropertiesV1 {
+            logging,
+            hour_metrics,
+            minute_metrics,
+            cors,
+            delete_retention,
+            static_website,
+            default_service_version,
+        } = before;
+        let protocols = Stored::store(&ProtocolSettings::default());
+        Self {
+            logging,
+            hour_metrics,
+            minute_metrics,
+            cors,
+            delete_retention,
+            static_website,
+            default_service_version,
+            protocols,
+        }
+    }
+}

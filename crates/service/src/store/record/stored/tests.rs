@@ -1,5 +1,7 @@
 //! The bytes of every shape, as directories have them.
 
+mod files;
+
 use lazuli_model::access::{AccessPolicy, PublicAccess};
 use lazuli_model::admission::lease::{Lease, LeaseDuration, LeaseId};
 use lazuli_model::blob::{
@@ -10,7 +12,7 @@ use lazuli_model::etag::ETag;
 use lazuli_model::event::EventType;
 use lazuli_model::metadata::Metadata;
 use lazuli_model::service_properties::{
-    CorsRule, Logging, Metrics, RetentionPolicy, ServiceProperties, StaticWebsite,
+    CorsRule, Logging, Metrics, ProtocolSettings, RetentionPolicy, ServiceProperties, StaticWebsite,
 };
 use lazuli_model::tags::Tags;
 use lazuli_model::time::Timestamp;
@@ -329,12 +331,26 @@ fn service_properties() {
             default_index_document_path: None,
         },
         default_service_version: Some("v".into()),
+        protocols: ProtocolSettings {
+            smb_multichannel: true,
+            smb_versions: Some("3".into()),
+            smb_authentication_methods: None,
+            smb_kerberos_ticket_encryption: None,
+            smb_channel_encryption: Some("c".into()),
+            smb_encryption_required: Some(true),
+            nfs_encryption_required: None,
+        },
     };
-    assert_bytes(
-        &properties,
-        "0103322e30010001010107010003312e30010101010107010003312e30000000000001010347455401012a010168010178c8\
-         0101010701000101016901013400010176",
-    );
+    const SECOND: &str = "010101330000010163010100";
+    let first = "03322e30010001010107010003312e30010101010107010003312e30000000000001010347455401012a010168010178c8\
+         0101010701000101016901013400010176";
+    assert_bytes(&properties, &format!("02{first}{SECOND}"));
+    // What was written before files had settings of their own.
+    let first = format!("01{first}");
+    let bytes: Vec<u8> =
+        (0..first.len()).step_by(2).map(|at| u8::from_str_radix(&first[at..at + 2], 16).unwrap()).collect();
+    let before = ServiceProperties { protocols: ProtocolSettings::default(), ..properties };
+    assert_eq!(ServiceProperties::decode(&bytes).expect("read"), before);
 }
 
 #[test]
