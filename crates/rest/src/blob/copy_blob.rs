@@ -22,6 +22,10 @@ const HOLD_HEADERS: [&str; 3] = [
     headers::X_MS_LEGAL_HOLD,
 ];
 
+/// Only Put Blob From URL encrypts with a key of the customer's. To leave the key out would store what was to be secret.
+const KEY_HEADERS: [&str; 3] =
+    [headers::X_MS_ENCRYPTION_KEY, headers::X_MS_ENCRYPTION_KEY_SHA256, headers::X_MS_ENCRYPTION_ALGORITHM];
+
 const MIB: u64 = 1024 * 1024;
 
 pub async fn copy_blob(call: Call) -> Result<Reply, Failure> {
@@ -96,6 +100,9 @@ fn given(call: &Call) -> Result<GivenProperties, Failure> {
     };
     if call.row.op == Op::CopyBlob {
         given.seals = head.flag(headers::X_MS_SEAL_BLOB)?;
+    }
+    if !puts {
+        refuse_headers(head, &KEY_HEADERS)?;
     }
     if puts {
         refuse_headers(head, &HOLD_HEADERS)?;

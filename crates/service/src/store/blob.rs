@@ -204,7 +204,7 @@ impl Admitted<Existing> {
         properties: &BlobProperties,
         bytes: Bytes<'_>,
     ) -> Answer<Stamped> {
-        Ok(self.replace_with(kind, properties, bytes, |_| {}).await?.0)
+        Ok(self.replace_with(kind, properties, bytes, |_, _| {}).await?.0)
     }
 
     /// The same; `change` has the last word on the record. Gives the unit back, for what is written beside it.
@@ -213,7 +213,7 @@ impl Admitted<Existing> {
         kind: BlobType,
         properties: &BlobProperties,
         bytes: Bytes<'_>,
-        change: impl FnOnce(&mut BlobRecord),
+        change: impl FnOnce(&mut BlobRecord, Option<Timestamp>),
     ) -> Answer<(Stamped, Unit)> {
         let empty = Content::empty();
         let Self { mut unit, mut place, admitted, .. } = self;
@@ -308,13 +308,14 @@ impl Admitted<Existing> {
         };
         let mut record = record_over(old, lease, kind, content, properties, &encryption, unit.now());
         record.sequence_number = first_sequence_number;
-        change(&mut record);
-        // Behind what this commit leaves beside it.
         let beside = match left {
-            Left::Version(left) => Some(left),
-            Left::Nothing | Left::DeletedSnapshot => buried,
+            Left::Version(left) | Left::DeletedSnapshot(left) => Some(left),
+            Left::Nothing => buried,
         };
-        let from = record.etag.0.max(beside.map_or(0, |beside| beside.0 + 1));
+        change(&mut record, beside);
+        // Behind what this commit leaves beside it, and behind the snapshot that an incremental copy makes.
+        let made = record.extras().copy.as_ref().and_then(|copy| copy.destination_snapshot);
+        let from = record.etag.0.max(beside.max(made).map_or(0, |beside| beside.0 + 1));
         record.set_version(unit.next_version(&place, from).await?);
         let stamped = record.stamped_with_version();
         place.write(&mut unit, &record);

@@ -165,6 +165,6 @@ impl Admitted<Existing> {
         bytes: Bytes<'_>,
         leave: impl FnOnce(&mut BlobRecord),
     ) -> Answer<Stamped> {
-        Ok(self.replace_with(kind, properties, bytes, leave).await?.0)
+        Ok(self.replace_with(kind, properties, bytes, |record, _| leave(record)).await?.0)
     }
 }

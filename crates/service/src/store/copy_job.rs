@@ -75,7 +75,8 @@ impl Admitted<Existing> {
             BlobType::Page => Bytes::Pages { length: 0, sequence_number: 0 },
             BlobType::Block | BlobType::Append => Bytes::None,
         };
-        let (stamped, mut unit) = self.replace_with(kind, properties, bytes, begin).await?;
+        let (stamped, mut unit) =
+            self.replace_with(kind, properties, bytes, |record, _| begin(record)).await?;
         unit.put(key::copy_job(job.id), job.encode());
         Ok((stamped, Pending(job)))
     }

@@ -42,7 +42,8 @@ impl Admitted<Existing> {
         let mut made = None;
         let bytes = Bytes::Made { content: &source.content, took_over: None };
         let (stamped, _) = self
-            .replace_with(BlobType::Page, &properties, bytes, |record| {
+            .replace_with(BlobType::Page, &properties, bytes, |record, beside| {
+                let last = beside.map_or(last, |beside| last.max(beside.0));
                 made = Some(describe(record, source, copy, last));
             })
             .await?;

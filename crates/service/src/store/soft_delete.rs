@@ -62,8 +62,9 @@ impl Unit {
     /// Before a name that has no base gets one: what was soft deleted under it becomes a soft-deleted snapshot.
     pub(super) async fn bury_deleted(&mut self, place: &BlobPlace) -> Answer<Option<Timestamp>> {
         let key = key::deleted_blob(place.generation, &place.name);
-        let Some(kept) = decode_blob(self.reader().get(key.clone()).await?)? else { return Ok(None) };
+        let Some(mut kept) = decode_blob(self.reader().get(key.clone()).await?)? else { return Ok(None) };
         self.delete(key);
+        kept.leave_incremental_copy();
         let moment = self.fresh_moment(place, self.now().0.max(kept.etag.0)).await?;
         let snapshot = place.beside(BlobState::Snapshot(Timestamp(moment)));
         if let Some(deletion) = kept.extras().deletion {

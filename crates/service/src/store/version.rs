@@ -25,7 +25,7 @@ use crate::fault::Answer;
 pub(super) enum Left {
     Nothing,
     Version(Timestamp),
-    DeletedSnapshot,
+    DeletedSnapshot(Timestamp),
 }
 
 impl<M: Mode> Unit<M> {
@@ -72,6 +72,7 @@ impl Unit {
         };
         let mut kept = old.past();
         kept.set_version(Some(version));
+        kept.leave_incremental_copy();
         place.beside(BlobState::Version(version)).write(self, &kept);
         Ok(Some(version))
     }
@@ -84,11 +85,12 @@ impl Unit {
         let Some(deletion) = self.soft_deletion().await? else { return Ok(Left::Nothing) };
         let mut kept = old.past();
         kept.set_deletion(Some(deletion));
+        kept.leave_incremental_copy();
         let moment = self.fresh_moment(place, self.now().0.max(old.etag.0)).await?;
         let snapshot = place.beside(BlobState::Snapshot(Timestamp(moment)));
         snapshot.write(self, &kept);
         note_due(self, deletion, &snapshot.key());
-        Ok(Left::DeletedSnapshot)
+        Ok(Left::DeletedSnapshot(Timestamp(moment)))
     }
 }
 

@@ -125,6 +125,13 @@ impl BlobRecord {
         self.extras.get_or_insert_default()
     }
 
+    /// What is kept of the base of an incremental copy is a blob like others.
+    pub fn leave_incremental_copy(&mut self) {
+        if let Some(extras) = &mut self.extras {
+            extras.incremental_copy = false;
+        }
+    }
+
     /// The copy that is still writing it.
     pub fn pending_copy(&self) -> Option<&CopyState> {
         self.extras().copy.as_ref().filter(|copy| copy.status == CopyStatus::Pending)

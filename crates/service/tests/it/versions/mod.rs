@@ -2,6 +2,7 @@
 //! meanwhile; and when everything is deleted and its time has come, nothing is left.
 
 mod held;
+mod incremental;
 mod model;
 mod pages;
 mod world;
