@@ -15,7 +15,7 @@ class Server:
     def __init__(self, binary, *flags, memory=True, scheme='http', place=None):
         self.scheme, self.keeps = scheme, place is not None
         self.place = place or tempfile.mkdtemp(prefix='lazuli-conformance-')
-        ports = [word for name in (*SERVICES, 'admin') for word in ('--%sPort' % name, '0')]
+        ports = [word for name in (*SERVICES, 'smb', 'admin') for word in ('--%sPort' % name, '0')]
         where = ['--inMemoryPersistence'] if memory else ['--location', self.place]
         self.log_path = os.path.join(self.place, 'server.log')
         with open(self.log_path, 'wb') as log:

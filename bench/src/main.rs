@@ -6,6 +6,7 @@
 
 mod bare;
 mod bars;
+mod cluster;
 mod load;
 mod meter;
 mod options;
@@ -37,6 +38,8 @@ fn main() -> ExitCode {
         Command::Blob(run) => measure(Service::Blob, &run),
         Command::Queue(run) => measure(Service::Queue, &run),
         Command::Table(run) => measure(Service::Table, &run),
+        Command::File(run) => measure(Service::File, &run),
+        Command::Cluster(run) => cluster::measure(&run),
         Command::ServeBare { kind, directory } => bare::serve(kind, &directory),
     };
     match done {
@@ -60,7 +63,7 @@ fn measure(service: Service, run: &Run) -> Outcome {
     if !wanted.is_empty() {
         print!("{}", compare(service, run, &wanted, &client)?);
     }
-    if run.growth > 0 && run.wants("growth") && service != Service::Table {
+    if run.growth > 0 && run.wants("growth") && matches!(service, Service::Blob | Service::Queue) {
         // On a server of its own: what the workloads left behind must not count.
         let server = Server::lazuli(run, service)?;
         client.block_on(server.prepare(service))?;
@@ -82,7 +85,7 @@ fn compare(service: Service, run: &Run, wanted: &[Workload], client: &Runtime) -
         let mut totals: Vec<Option<Measured>> = suited.iter().map(|_| None).collect();
         for _ in 0..turns {
             for (server, total) in suited.iter().zip(&mut totals) {
-                let scene = Scene { server, all: &servers, run: turn };
+                let scene = Scene { server, at: server.address(), all: &servers, run: turn };
                 let measured = undisturbed(*workload, &scene, client)
                     .map_err(|error| format!("{} on {}: {error}", workload.name(), server.kind()))?;
                 *total = Some(match total.take() {

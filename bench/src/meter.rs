@@ -49,7 +49,7 @@ impl Meter {
     pub fn start(process: u32) -> Self {
         Self {
             process,
-            cpu: cpu_seconds(process),
+            cpu: server_seconds(process),
             own: cpu_seconds(std::process::id()),
             machine: machine_seconds(),
             stolen: stolen_seconds(),
@@ -59,7 +59,7 @@ impl Meter {
 
     pub fn stop(&self) -> Cost {
         let seconds = self.began.elapsed().as_secs_f64().max(1e-6);
-        let cpu = cpu_seconds(self.process) - self.cpu;
+        let cpu = server_seconds(self.process) - self.cpu;
         let client_cpu = cpu_seconds(std::process::id()) - self.own;
         let machine = machine_seconds() - self.machine;
         Cost {
@@ -68,16 +68,39 @@ impl Meter {
             client_cpu,
             others: ((machine - cpu - client_cpu) / seconds).max(0.0),
             stolen: (stolen_seconds() - self.stolen) / seconds,
-            resident: resident(self.process),
+            resident: family(self.process).map(resident).sum(),
         }
     }
 }
 
+/// Of a process, of its children, and of those that are gone.
+pub fn cpu_of(process: u32) -> f64 {
+    let gone = stat(process, 13);
+    family(process).map(cpu_seconds).sum::<f64>() + gone
+}
+
+/// Of a server and the workers that it started.
+fn server_seconds(process: u32) -> f64 {
+    family(process).map(cpu_seconds).sum()
+}
+
+fn family(process: u32) -> impl Iterator<Item = u32> {
+    let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    let children = children.unwrap_or_default();
+    let children: Vec<u32> = children.split_whitespace().filter_map(|child| child.parse().ok()).collect();
+    std::iter::once(process).chain(children)
+}
+
 /// User and system time of all threads. The name, in parentheses, may hold spaces: fields count after it.
 fn cpu_seconds(process: u32) -> f64 {
+    stat(process, 11)
+}
+
+/// Two neighbouring times of a process in seconds, the first at this place behind its name.
+fn stat(process: u32, at: usize) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    fields.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>()
+    fields.split_whitespace().skip(at).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>()
         / TICKS_PER_SECOND
 }
 
@@ -115,7 +138,7 @@ pub async fn quiet(processes: &[u32]) {
     const LONG: Duration = Duration::from_secs(5);
     let began = Instant::now();
     rustix::fs::sync();
-    let all = || processes.iter().map(|process| cpu_seconds(*process)).sum::<f64>();
+    let all = || processes.iter().map(|process| server_seconds(*process)).sum::<f64>();
     let mut before = all();
     let mut calm = 0;
     for _ in 0..LOOKS {

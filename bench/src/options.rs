@@ -29,9 +29,23 @@ pub enum Command {
     Queue(Run),
     /// The workloads of the Table service.
     Table(Run),
+    /// The workloads of the File service, each beside the same work on blobs of the same server.
+    File(Run),
+    /// Servers over PostgreSQL, beside the database alone.
+    Cluster(ClusterRun),
     /// A bare server, started by the benchmark itself.
     #[command(hide = true)]
     ServeBare { kind: Bare, directory: PathBuf },
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct ClusterRun {
+    /// The binary to measure.
+    #[arg(long, value_name = "FILE")]
+    pub lazuli: PathBuf,
+    /// Seconds each load is measured.
+    #[arg(long, default_value_t = 5.0)]
+    pub seconds: f64,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -46,6 +60,9 @@ pub struct Run {
     /// azurite, where installed; a node beside it is the one that runs it.
     #[arg(long, value_name = "FILE")]
     pub azurite: Option<PathBuf>,
+    /// nginx, where there is one: the limit of reads.
+    #[arg(long, value_name = "FILE")]
+    pub nginx: Option<PathBuf>,
     /// Where the servers keep their data; on the disk whose syncs shall count.
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     pub directory: PathBuf,

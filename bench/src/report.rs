@@ -28,6 +28,7 @@ impl Report {
         let stored = match service {
             Service::Blob => format!("{} blobs listed", run.list),
             Service::Queue => format!("messages taken from a queue of {}", run.depth),
+            Service::File => format!("directories of up to {} files renamed", run.list),
             Service::Table => format!("tables of {} entities queried", run.partition),
         };
         let heading = format!(
@@ -95,7 +96,7 @@ impl Display for Report {
                 "a first look: the bars are meant for more that is stored, which costs the emulator more"
             )?;
         }
-        for bar in &BARS {
+        for bar in BARS {
             let Some(ours) = self.rate(bar.workload, Kind::Lazuli) else { continue };
             let name = bar.workload.name();
             match bar.wanted {
@@ -103,6 +104,11 @@ impl Display for Report {
                     let Some(theirs) = self.rate(bar.workload, against) else { continue };
                     let (ratio, verdict) = (short(ours / theirs), verdict(ours / theirs >= wanted));
                     writeln!(f, "{verdict}: {name} is {ratio}x {against}, wanted {wanted}x")?;
+                }
+                Wanted::TimesOf(wanted, other) => {
+                    let Some(theirs) = self.rate(other, Kind::Lazuli) else { continue };
+                    let (ratio, verdict) = (short(ours / theirs), verdict(ours / theirs >= wanted));
+                    writeln!(f, "{verdict}: {name} is {ratio}x {}, wanted {wanted}x", other.name())?;
                 }
                 Wanted::PerSecond(wanted) => {
                     let (rate, verdict) = (short(ours), verdict(ours >= wanted));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::Trial;
-use crate::options::Options;
+use crate::options::{Fault, Options};
 use crate::random::Random;
 use crate::server::{Doors, Launch, Server};
 use crate::wire::{Answer, Client, Lost, Request};
@@ -22,17 +22,20 @@ pub struct Arena {
     start: Instant,
     /// When a server was certainly dead.
     pub deaths: Vec<Moment>,
+    /// What happens once, instead of servers being killed.
+    fault: Option<Fault>,
 }
 
 impl Arena {
     pub fn open(options: &Options, case: &str) -> Trial<Self> {
         let mut launch = Launch::new(options, case)?;
         if options.servers > 1 {
-            launch = launch.with(&["--rehearse-servers", &options.servers.to_string()]);
+            launch = launch.with_servers(options.servers);
         }
         let server = launch.start()?;
         let (place, _) = watch::channel(Some(server.all_doors()));
-        Ok(Self { launch, server, place, start: Instant::now(), deaths: Vec::new() })
+        let fault = options.fault.clone();
+        Ok(Self { launch, server, place, start: Instant::now(), deaths: Vec::new(), fault })
     }
 
     pub fn doors(&self) -> Doors {
@@ -47,11 +50,23 @@ impl Arena {
             door,
             requests: 0,
             connections: HashMap::new(),
+            refusals_are_certain: self.fault.is_some(),
         }
     }
 
+    /// All of it; of a cluster one process, while the others go on.
     pub async fn kill(&mut self) -> Trial {
         self.server.must_run()?;
+        if self.server.members() > 0 {
+            let number = self.deaths.len() % self.server.members();
+            self.server.kill_member(number);
+            self.place.send_replace(Some(self.server.all_doors()));
+            // What it had sent to the database may be committed a moment later.
+            self.deaths.push(moment(self.start) + SETTLED.as_nanos() as Moment);
+            self.launch.start_member(&mut self.server, number)?;
+            self.place.send_replace(Some(self.server.all_doors()));
+            return Ok(());
+        }
         self.place.send_replace(None);
         self.server.kill_now();
         self.deaths.push(moment(self.start));
@@ -75,6 +90,12 @@ impl Arena {
 
     /// Kills it after pauses of so many milliseconds.
     pub async fn kill_until(&mut self, end: Instant, random: &mut Random, pauses: (u64, u64)) -> Trial {
+        if let Some(Fault(fault)) = self.fault.clone() {
+            tokio::time::sleep(CALM).await;
+            tokio::task::spawn_blocking(move || fault()).await.map_err(|error| error.to_string())??;
+            tokio::time::sleep_until(end.into()).await;
+            return self.server.must_run();
+        }
         loop {
             let pause = Duration::from_millis(random.between(pauses.0, pauses.1));
             if Instant::now() + pause >= end {
@@ -82,6 +103,13 @@ impl Arena {
             }
             tokio::time::sleep(pause).await;
             self.kill().await?;
+        }
+    }
+
+    /// What happens once, beside whatever else goes on.
+    pub fn strike(&self) {
+        if let Some(Fault(fault)) = self.fault.clone() {
+            tokio::task::spawn_blocking(move || fault());
         }
     }
 
@@ -95,6 +123,11 @@ impl Arena {
     }
 }
 
+/// Before a fault.
+const CALM: Duration = Duration::from_secs(4);
+/// By then the database has committed or given up whatever a dead server had sent.
+const SETTLED: Duration = Duration::from_secs(5);
+
 fn moment(start: Instant) -> Moment {
     u64::try_from(start.elapsed().as_nanos()).unwrap_or(Moment::MAX)
 }
@@ -106,6 +139,8 @@ pub struct Guest {
     door: fn(&Doors) -> SocketAddr,
     requests: usize,
     connections: HashMap<SocketAddr, Client>,
+    /// 503 says that it was not done, and is believed: histories stay short enough to be judged, and a lie shows in them.
+    refusals_are_certain: bool,
 }
 
 impl Guest {
@@ -132,6 +167,7 @@ impl Guest {
     pub async fn send(&mut self, request: &Request) -> Sent {
         let Some(client) = self.client().await else { return Sent::Unsent };
         match client.send(request).await {
+            Ok(answer) if answer.status == 503 && self.refusals_are_certain => Sent::Unsent,
             // Busy or broken: the service does not say whether it was done.
             Ok(answer) if answer.status >= 500 => Sent::Open,
             Ok(answer) => Sent::Told(answer),

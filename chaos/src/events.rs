@@ -32,7 +32,7 @@ struct Owed {
 }
 
 pub async fn run(options: &Options) -> Trial<String> {
-    of_servers(options, 1).await
+    of_servers(options, options.servers).await
 }
 
 pub async fn several(options: &Options) -> Trial<String> {
@@ -43,7 +43,7 @@ async fn of_servers(options: &Options, servers: u8) -> Trial<String> {
     let mut random = Random::new(options.seed);
     let launch = Launch::new(options, "events")?.with(&["--createQueues", QUEUE]);
     let launch = launch.with(&["--events", &format!("queue:{QUEUE}")]);
-    let launch = launch.with(&["--rehearse-servers", &servers.to_string()]);
+    let launch = launch.with_servers(servers);
     let mut server = launch.start()?;
     let container = blob::create_container();
     Client::new(server.blob).must(&container).await?.expect(201, "Create Container")?;

@@ -1,9 +1,12 @@
 //! What to run and how long.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::{Trial, case};
+use crate::Trial;
+use crate::case::{self, Case};
+use crate::cluster::Cluster;
 
 pub const USAGE: &str = "\
 lazuli-chaos --server PATH [CASE...]
@@ -15,10 +18,11 @@ lazuli-chaos --server PATH [CASE...]
   --messages N     how many messages `delivery` delivers [4000, long: 1000000]
   --seed N         of the random choices [the time]
   --long           everything at full size
+  --cluster        three servers over PostgreSQL and SeaweedFS, which are started; only the cases for those
   --list           the cases
 ";
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Options {
     pub server: PathBuf,
     pub work: PathBuf,
@@ -30,8 +34,17 @@ pub struct Options {
     pub long: bool,
     /// Servers over one engine, for the cases that have clients of all of them.
     pub servers: u8,
+    /// What the servers share, when each is a process of its own.
+    pub cluster: Option<Arc<Cluster>>,
+    /// Another database than the cluster's.
+    pub database: Option<String>,
+    /// What happens to the servers of a case instead of being killed.
+    pub fault: Option<Fault>,
     cases: Vec<String>,
 }
+
+#[derive(Clone)]
+pub struct Fault(pub Arc<dyn Fn() -> Trial + Send + Sync>);
 
 pub enum Wish {
     Run(Options),
@@ -39,14 +52,20 @@ pub enum Wish {
 }
 
 impl Options {
-    pub fn wants(&self, name: &str) -> bool {
-        self.cases.is_empty() || self.cases.iter().any(|case| case == name)
+    pub fn wants(&self, case: &Case) -> bool {
+        let of_this_kind = if self.cluster.is_some() { case.in_cluster } else { case.alone };
+        of_this_kind && (self.cases.is_empty() || self.cases.iter().any(|name| name == case.name))
+    }
+
+    pub fn cluster(&self) -> Trial<&Cluster> {
+        self.cluster.as_deref().ok_or_else(|| "it is about a cluster: --cluster".to_owned())
     }
 }
 
 pub fn read(arguments: impl Iterator<Item = String>) -> Trial<Wish> {
     let (mut server, mut work, mut seed) = (PathBuf::new(), std::env::temp_dir(), None);
     let (mut cycles, mut seconds, mut rounds, mut messages, mut long) = (None, None, None, None, false);
+    let mut cluster = false;
     let mut cases = Vec::new();
     let mut arguments = arguments.peekable();
     while let Some(argument) = arguments.next() {
@@ -60,6 +79,7 @@ pub fn read(arguments: impl Iterator<Item = String>) -> Trial<Wish> {
             "--messages" => messages = Some(number(&value()?)?),
             "--seed" => seed = Some(number(&value()?)?),
             "--long" => long = true,
+            "--cluster" => cluster = true,
             "--list" => return Ok(Wish::List),
             name if case::CASES.iter().any(|case| case.name == name) => cases.push(argument),
             _ => return Err(format!("unknown: {argument}")),
@@ -79,7 +99,10 @@ pub fn read(arguments: impl Iterator<Item = String>) -> Trial<Wish> {
         messages: or(messages, 4000, 1_000_000),
         seed: seed.unwrap_or_else(now),
         long,
-        servers: 1,
+        servers: if cluster { 3 } else { 1 },
+        cluster: if cluster { Some(Arc::new(Cluster::start()?)) } else { None },
+        database: None,
+        fault: None,
         cases,
     }))
 }

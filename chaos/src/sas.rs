@@ -15,7 +15,7 @@ const VERSION: &str = "2023-11-03";
 pub fn sas() -> &'static str {
     static SAS: OnceLock<String> = OnceLock::new();
     SAS.get_or_init(|| {
-        let token = Token::account("bqt", "sco", "rwdlacup").with("sv", VERSION).with("se", "2199-01-01");
+        let token = Token::account("bqtf", "sco", "rwdxlacuptf").with("sv", VERSION).with("se", "2199-01-01");
         token.sign_account(KEY).encoded()
     })
 }

@@ -4,11 +4,14 @@ use std::fs::File;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
 
+use lazuli_testing::seaweed::Seaweed;
 use lazuli_testing::{free_ports, with_descriptors};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::Trial;
+use crate::cluster::{Cluster, SERVERS};
 use crate::options::Options;
 
 /// How a server is started; again and again over the same data.
@@ -18,6 +21,10 @@ pub struct Launch {
     log: PathBuf,
     arguments: Vec<String>,
     descriptors: Option<u32>,
+    cluster: Option<Arc<Cluster>>,
+    /// Instead of the cluster's own.
+    database: Option<String>,
+    bytes: Option<String>,
     /// Removed with everything in it when the case is over.
     _place: Option<tempfile::TempDir>,
 }
@@ -32,7 +39,7 @@ impl Launch {
         Ok(launch)
     }
 
-    /// With a directory that somebody else removes. The log is kept, for whoever asks why.
+    /// With a directory that the caller removes. The log is kept.
     pub fn at(options: &Options, case: &str, data: &Path) -> Self {
         Self {
             binary: options.server.clone(),
@@ -40,6 +47,9 @@ impl Launch {
             log: options.work.join(format!("chaos-{case}.log")),
             arguments: Vec::new(),
             descriptors: None,
+            cluster: options.cluster.clone(),
+            database: options.database.clone(),
+            bytes: None,
             _place: None,
         }
     }
@@ -58,9 +68,59 @@ impl Launch {
         self
     }
 
-    /// Waits until it says that it is ready.
+    /// So many servers over one engine: in one process, unless each is a process of a cluster anyway.
+    pub fn with_servers(self, count: u8) -> Self {
+        match self.cluster {
+            None => self.with(&["--rehearse-servers", &count.to_string()]),
+            Some(_) => self,
+        }
+    }
+
+    /// The cluster's database by another address.
+    pub fn with_database(mut self, url: &str) -> Self {
+        self.database = Some(url.to_owned());
+        self
+    }
+
+    /// Another store of bytes than the cluster's.
+    pub fn with_bytes(mut self, url: &str) -> Self {
+        self.bytes = Some(url.to_owned());
+        self
+    }
+
+    /// Where the data is.
+    fn place(&self) -> Vec<String> {
+        let Some(cluster) = &self.cluster else {
+            return vec!["--location".to_owned(), self.data.to_string_lossy().into_owned()];
+        };
+        let mut flags = cluster.flags(&self.data);
+        for (flag, other) in [("--database", &self.database), ("--bytes", &self.bytes)] {
+            let value = flags.iter().position(|known| known == flag).and_then(|at| flags.get_mut(at + 1));
+            if let (Some(value), Some(other)) = (value, other) {
+                value.clone_from(other);
+            }
+        }
+        flags
+    }
+
+    /// Waits until it says that it is ready. In a cluster these are several processes.
     pub fn start(&self) -> Trial<Server> {
-        tokio::task::block_in_place(|| self.start_now())
+        tokio::task::block_in_place(|| {
+            let mut server = self.start_now()?;
+            while self.cluster.is_some() && server.members.len() + 1 < SERVERS {
+                server.members.push(Some(self.start_now()?));
+            }
+            Ok(server)
+        })
+    }
+
+    /// One process more, in the place of one that is dead.
+    pub fn start_member(&self, server: &mut Server, number: usize) -> Trial {
+        let started = tokio::task::block_in_place(|| self.start_now())?;
+        if let Some(member) = server.members.get_mut(number) {
+            *member = Some(started);
+        }
+        Ok(())
     }
 
     fn start_now(&self) -> Trial<Server> {
@@ -70,15 +130,16 @@ impl Launch {
         };
         let log = File::options().create(true).append(true).open(&self.log);
         let log = log.map_err(|error| format!("{}: {error}", self.log.display()))?;
-        free_ports(&mut command).args(&self.arguments).arg("--silent").arg("--location").arg(&self.data);
+        free_ports(&mut command).args(&self.arguments).arg("--silent").args(self.place());
+        command.envs(Seaweed::environment());
         let process = lazuli_testing::Server::start(command.stderr(log))
             .map_err(|reason| format!("{reason}; see {}", self.log.display()))?;
-        let Doors { blob, queue, table } = Doors::of(&process, "")?;
+        let Doors { blob, queue, table, file } = Doors::of(&process, "")?;
         let admin = address(&process, "admin")?;
         // Servers behind the first are announced with their number.
         let numbers = (2..).take_while(|number| process.listener(&format!("blob-{number}")).is_some());
         let others: Trial<_> = numbers.map(|number| Doors::of(&process, &format!("-{number}"))).collect();
-        Ok(Server { others: others?, process, blob, queue, table, admin })
+        Ok(Server { others: others?, members: Vec::new(), process, blob, queue, table, file, admin })
     }
 }
 
@@ -88,12 +149,13 @@ pub struct Doors {
     pub blob: SocketAddr,
     pub queue: SocketAddr,
     pub table: SocketAddr,
+    pub file: SocketAddr,
 }
 
 impl Doors {
     fn of(process: &lazuli_testing::Server, suffix: &str) -> Trial<Self> {
         let of = |name: &str| address(process, &format!("{name}{suffix}"));
-        Ok(Self { blob: of("blob")?, queue: of("queue")?, table: of("table")? })
+        Ok(Self { blob: of("blob")?, queue: of("queue")?, table: of("table")?, file: of("file")? })
     }
 }
 
@@ -108,19 +170,35 @@ pub struct Server {
     pub blob: SocketAddr,
     pub queue: SocketAddr,
     pub table: SocketAddr,
+    pub file: SocketAddr,
     pub admin: SocketAddr,
     /// Of servers over the same engine, in the same process.
     others: Vec<Doors>,
+    /// Of a cluster: the other processes. None while one is dead.
+    members: Vec<Option<Self>>,
 }
 
 impl Server {
     pub fn doors(&self) -> Doors {
-        Doors { blob: self.blob, queue: self.queue, table: self.table }
+        Doors { blob: self.blob, queue: self.queue, table: self.table, file: self.file }
     }
 
     /// Of every server over the engine.
     pub fn all_doors(&self) -> Vec<Doors> {
-        std::iter::once(self.doors()).chain(self.others.iter().copied()).collect()
+        let members = self.members.iter().flatten().map(Self::doors);
+        std::iter::once(self.doors()).chain(self.others.iter().copied()).chain(members).collect()
+    }
+
+    /// How many processes there are beside the first.
+    pub fn members(&self) -> usize {
+        self.members.len()
+    }
+
+    /// kill -9 of one of them.
+    pub fn kill_member(&mut self, number: usize) {
+        if let Some(member) = self.members.get_mut(number) {
+            *member = None;
+        }
     }
 
     /// kill -9: whatever was not written is not written.
@@ -131,6 +209,7 @@ impl Server {
     /// The same, when it cannot be given away. It is dead when this returns.
     pub fn kill_now(&mut self) {
         self.process.kill();
+        self.members.iter_mut().flatten().for_each(Self::kill_now);
     }
 
     /// None while it runs.
@@ -139,6 +218,9 @@ impl Server {
     }
 
     pub fn must_run(&mut self) -> Trial {
+        for member in self.members.iter_mut().flatten() {
+            member.must_run()?;
+        }
         match self.ended() {
             None => Ok(()),
             Some(status) => Err(format!("the server ended: {status}")),
@@ -151,7 +233,12 @@ impl Server {
     }
 
     pub async fn stop_now(&mut self) -> Trial {
-        tokio::task::block_in_place(|| self.process.terminate())
+        tokio::task::block_in_place(|| {
+            for member in self.members.iter_mut().flatten() {
+                member.process.terminate()?;
+            }
+            self.process.terminate()
+        })
     }
 
     /// The most memory that was ever resident, in bytes.

@@ -37,7 +37,7 @@ const LENGTH: usize = 48 << 20;
 /// While one server is read from at leisure, the blob is overwritten through another, again and again, for longer than it
 /// takes until what is dead is given back. Every byte is one of those that the download began with.
 pub async fn reads(options: &Options) -> Trial<String> {
-    let launch = Launch::new(options, "several-reads")?.with(&["--rehearse-servers", &SERVERS.to_string()]);
+    let launch = Launch::new(options, "several-reads")?.with_servers(SERVERS);
     let mut server = launch.start()?;
     let doors = server.all_doors();
     let [first, others @ ..] = &doors[..] else { return Err("no server".to_owned()) };

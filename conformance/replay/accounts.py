@@ -3,11 +3,14 @@
 The service's own tests ran on accounts with different features. A recording shows the kind of its account: every write
 of a blob on an account with versioning tells a version.
 """
+import base64
 import dataclasses
 import gzip
+import hashlib
 import json
 import os
 import re
+from urllib.parse import urlsplit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,10 +19,11 @@ class Account:
     flags: tuple = ()                                            # of the server
     features: str = ''                                           # for the replayer: what the account has
     wanted: object = None                                        # which tests; all of them where it is None
-    prepared: object = None                                      # a request of our own that each test begins with
+    prepared: object = None                                      # puts requests of our own into a test
 
 
 VERSIONS_SINCE = '2019-12-12'
+HOLDS = re.compile(r'comp=(immutabilityPolicies|legalhold)|x-ms-(immutability-policy|legal-hold)', re.I)
 SOFT_DELETE = re.compile(r'comp=undelete|include=[^&]*deleted|deletetype=permanent', re.I)
 
 
@@ -35,8 +39,45 @@ def writes_without_version(test):
                and 'x-ms-version-id' not in entry['response_headers'] for entry in test['entries'])
 
 
+def asks_about_holds(test):
+    return any(HOLDS.search(text) for entry in test['entries'] for text in (entry['uri'], *entry['request_headers']))
+
+
 def on_versioning(test):
-    return shows_versions(test) and not writes_without_version(test)
+    return (shows_versions(test) or asks_about_holds(test)) and not writes_without_version(test)
+
+
+def on_scopes(test):
+    """Blobs under encryption scopes, on an account without versions."""
+    return not shows_versions(test) and any(header.endswith('encryption-scope') for entry in test['entries']
+                                            for header in entry['request_headers'])
+
+
+def make_containers(test):
+    """Containers that allow holds were made by the account's owner, which no recording shows. Each is made first, open to readers as
+    those were, and under a name of the test's own: what is held stays when the test has ended."""
+    made, lacking = set(), []
+    for entry in test['entries']:
+        container, _, blob = urlsplit(entry['uri']).path.strip('/').partition('/')
+        creates = entry['method'] == 'PUT' and not blob and 'comp=' not in entry['uri']
+        there = entry['status'] < 300 or entry['response_headers'].get('x-ms-error-code') == 'BlobNotFound'
+        if container and container not in made and not creates and there:
+            lacking.append(container)
+        made.add(container)
+    if not lacking or not asks_about_holds(test):
+        return test
+    text = json.dumps(test)
+    for name in lacking:
+        text = text.replace(name, own(name, test))
+    test = json.loads(text)
+    first = [{'method': 'PUT', 'uri': 'https://account.blob.core.windows.net/%s?restype=container' % own(name, test), 'auth': 'key',
+              'request_headers': {'x-ms-version': '2021-06-08', 'x-ms-blob-public-access': 'container'}, 'request_body': None,
+              'status': 201, 'response_headers': {}, 'response_body': None, 'setup': True} for name in lacking]
+    return {**test, 'entries': [*first, *test['entries']]}
+
+
+def own(container, test):
+    return 'held-' + hashlib.sha256((container + test['name']).encode()).hexdigest()[:20]
 
 
 def on_soft_delete(test):
@@ -46,16 +87,34 @@ def on_soft_delete(test):
 def keep_deleted(test):
     """Before all others a request by which the account keeps deleted blobs, as the one did that was recorded. The replayer
     takes it back after each test."""
+    return with_policy(test, 'blob', 'DeleteRetentionPolicy')
+
+
+def keep_deleted_shares(test):
+    """The same for shares."""
+    return with_policy(test, 'file', 'ShareDeleteRetentionPolicy')
+
+
+def with_policy(test, service, policy):
     if any('comp=properties' in entry['uri'] for entry in test['entries']):
         return test
-    body = ('<StorageServiceProperties><DeleteRetentionPolicy><Enabled>true</Enabled><Days>2</Days></DeleteRetentionPolicy>'
-            '</StorageServiceProperties>')
-    first = {'method': 'PUT', 'uri': 'https://account.blob.core.windows.net/?restype=service&comp=properties', 'auth': 'key',
+    body = ('<StorageServiceProperties><%s><Enabled>true</Enabled><Days>2</Days></%s></StorageServiceProperties>' % (policy, policy))
+    first = {'method': 'PUT', 'uri': 'https://account.%s.core.windows.net/?restype=service&comp=properties' % service, 'auth': 'key',
              'request_headers': {'x-ms-version': '2021-06-08', 'content-type': 'application/xml'}, 'request_body': body,
              'status': 202, 'response_headers': {}, 'response_body': None, 'setup': True}
     return {**test, 'entries': [first, *test['entries']]}
 
 
+def bearer():
+    """A token that a server with TOKENS takes: whose it is, for what, and from when to when; its signature is not looked at."""
+    tenant, user = '11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'
+    claims = {'aud': 'https://storage.azure.com', 'iss': 'https://sts.windows.net/%s/' % tenant, 'tid': tenant, 'oid': user,
+              'nbf': 0, 'exp': 4102444800}
+    parts = ({'alg': 'RS256', 'typ': 'JWT'}, claims, 'no signature')
+    return '.'.join(base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b'=').decode() for part in parts)
+
+
+TOKENS = ('--oauth', 'basic', '--bearerOverHttp')
 CONTAINERS = 'containerSoftDelete=2'
 # The scopes that the recorded account had.
 SCOPES = 'encryptionScope=seanscope1,encryptionScope=encryptionScope,encryptionScope=key-name1'
@@ -63,8 +122,12 @@ PLAIN = Account('')
 OF_SERVICE = {'blob': (
     PLAIN,
     Account('-versioning', ('--features', ','.join(('immutability', CONTAINERS, SCOPES))),
-            'versioning,immutability,softdelete,encryption-scope', on_versioning),
+            'versioning,immutability,softdelete,encryption-scope', on_versioning, make_containers),
+    Account('-scopes', ('--features', SCOPES), 'encryption-scope', on_scopes),
     Account('-softdelete', ('--features', CONTAINERS), 'softdelete', on_soft_delete, keep_deleted),
+), 'file': (
+    PLAIN,
+    Account('-softdelete', (), 'softdelete', on_soft_delete, keep_deleted_shares),
 )}
 
 

@@ -2,12 +2,14 @@
 """The judge, judged: a report made by hand, with every kind of test in it. `python3 -m unittest` style, no packages."""
 import os
 import sys
+import types
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import known                                                     # noqa: E402
+import labels                                                    # noqa: E402
 import levels                                                    # noqa: E402
 from built import Built                                          # noqa: E402
 from outcome import NOT_BUILT, Outcome                           # noqa: E402
@@ -16,6 +18,11 @@ from run import COLLECTIONS                                      # noqa: E402
 
 def built(service, operation):
     return operation != 'Put PageBlob'
+
+
+def stand(equal, identical, replayed):
+    """As much of an Outcome as the bars look at."""
+    return types.SimpleNamespace(statuses_equal=equal, passed=[''] * identical, replayed=replayed)
 
 
 def test(name, *entries):
@@ -70,12 +77,32 @@ class Judged(unittest.TestCase):
         every = levels.counted(REPORT, 'blob')
         only = levels.counted(REPORT, 'blob', lambda operation: built('blob', operation))
         self.assertEqual((every['status'], only['status']), ((9, 100), (9, 10)))
-        self.assertEqual(len(levels.below_bars(only, 98, 100)), 3)
-        self.assertEqual(levels.below_bars({level: (99, 100) for level in levels.LEVELS}, 98, 100), [])
-        self.assertEqual(len(levels.below_bars({level: (99, 100) for level in levels.LEVELS}, 97, 100)), 1)
+        good = {level: (99, 100) for level in levels.LEVELS}
+        bad = {level: (90, 100) for level in levels.LEVELS}
+        self.assertEqual(len(levels.below_bars('queue', bad, stand(98, 0, 100))), 3)
+        self.assertEqual(levels.below_bars('queue', only, stand(98, 0, 100)), [])
+        self.assertEqual(levels.below_bars('queue', good, stand(98, 0, 100)), [])
+        self.assertEqual(len(levels.below_bars('queue', good, stand(97, 0, 100))), 1)
+        self.assertEqual(levels.below_bars('blob', good, stand(99, 92, 100)), [])
+        self.assertEqual(len(levels.below_bars('blob', good, stand(98, 91, 100))), 2)
+
+    def test_versions_that_were_written_over(self):
+        def entry(date, **told):
+            return {'method': 'PUT', 'uri': 'https://account.file.core.windows.net/s/f?comp=range', 'status': 201,
+                    'request_headers': {'x-ms-version': '2021-06-08'}, 'response_body': None,
+                    'response_headers': {'date': date, 'x-ms-version': '2021-06-08', **told}}
+
+        def version(*entries):
+            return labels.restored({'entries': list(entries)})['entries'][0]['response_headers']['x-ms-version']
+        then, told = 'Tue, 26 Jan 2021 19:29:42 GMT', {'x-ms-file-last-write-time': '2021-01-26T19:29:42.0000000Z'}
+        self.assertEqual(version(entry(then)), '2021-04-10')
+        self.assertEqual(version(entry(then, **told)), '2021-06-08')
+        self.assertEqual(version(entry('Mon, 09 May 2022 19:29:42 GMT')), '2021-06-08')
+        listed = {**entry(then), 'uri': 'https://account.file.core.windows.net/s?restype=directory&comp=list', 'status': 200}
+        self.assertEqual(version(listed, entry(then)), '2020-08-04')
 
     def test_lists_of_the_repository_can_be_read(self):
-        for service in ('blob', 'queue', 'table'):
+        for service in ('blob', 'queue', 'table', 'file'):
             for suffix in COLLECTIONS.values():
                 path = os.path.join(HERE, 'known-differences-%s%s.txt' % (service, suffix))
                 self.assertTrue(os.path.exists(path), path)

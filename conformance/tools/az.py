@@ -1,30 +1,50 @@
-"""az: containers, blobs, leases, queues, messages, tables and entities as a person at a terminal uses them. Each call
-starts an interpreter for seconds, so only a few are made."""
+"""az: containers, blobs, copies, leases, queues, messages, tables, entities, shares and files as a person at a terminal uses them."""
 import json
 import os
 import subprocess
+import threading
 
-from target import PATIENCE, Target, run, scratch
+import az_files
+from target import PATIENCE, Target, scratch
 from tree import digest, plant, same
 
 
 class Az:
+    """Commands of one interpreter; az_loop.py says how."""
+
     def __init__(self, target, place):
-        self.place = place
-        self.program = os.path.join(target.tools, 'az/bin/az')
-        self.environment = {'AZURE_CONFIG_DIR': os.path.join(place, 'config'), 'AZURE_CORE_COLLECT_TELEMETRY': 'false',
-                            'AZURE_STORAGE_CONNECTION_STRING': target.connection_string,
-                            'AZURE_CORE_ONLY_SHOW_ERRORS': 'true'}
+        self.place, self.endpoint, self.file_endpoint = place, target.endpoint, target.file_endpoint
+        environment = {**os.environ, 'AZURE_CONFIG_DIR': os.path.join(place, 'config'), 'AZURE_CORE_COLLECT_TELEMETRY': 'false',
+                       'AZURE_STORAGE_CONNECTION_STRING': target.connection_string, 'AZURE_CORE_ONLY_SHOW_ERRORS': 'true'}
+        loop = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'az_loop.py')
+        self.process = subprocess.Popen([os.path.join(target.tools, 'az/bin/python'), loop], env=environment,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        # A command that waits for ever ends with the process.
+        self.watch = threading.Timer(PATIENCE, self.process.kill)
+        self.watch.start()
+
+    def run(self, *words):
+        self.process.stdin.write(json.dumps(['storage', *words]) + '\n')
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        assert answer, 'az ended at %s' % ' '.join(words)
+        return json.loads(answer)
 
     def __call__(self, *words):
-        printed = run([self.program, 'storage', *words, '--output', 'json'], **self.environment)
+        code, printed, told = self.run(*words, '--output', 'json')
+        if code != 0:
+            raise SystemExit('az storage %s ended with %d:\n%s%s' % (' '.join(words), code, printed, told))
         return json.loads(printed) if printed.strip() else None
 
-    def refused(self, told, *words):
+    def refused(self, expected, *words):
         """It must end with these words of the service."""
-        done = subprocess.run([self.program, 'storage', *words], env={**os.environ, **self.environment},
-                              stdin=subprocess.DEVNULL, timeout=PATIENCE, capture_output=True, text=True)
-        assert done.returncode != 0 and told in done.stderr, (words, done.returncode, done.stdout, done.stderr)
+        code, printed, told = self.run(*words)
+        assert code != 0 and expected in told, (words, code, printed, told)
+
+    def end(self):
+        self.watch.cancel()
+        self.process.stdin.close()
+        self.process.wait(60)
 
 
 def blobs(az):
@@ -51,6 +71,64 @@ def blobs(az):
         assert blob('list') == []
     finally:
         az('container', 'delete', '--name', 'az-tool')
+
+
+def copies(az):
+    """Copies, tiers, snapshots, queries, and what is deleted and brought back."""
+    def blob(verb, *words):
+        return az('blob', *verb.split(), '--container-name', 'az-copies', *words)
+
+    def told(name):
+        return blob('show', '--name', name)['properties']
+
+    retention = ['blob', 'service-properties', 'delete-policy', 'update']
+    az('container', 'create', '--name', 'az-copies')
+    try:
+        local = os.path.join(az.place, 'batch')
+        os.makedirs(os.path.join(local, 'sub'))
+        for name in ('one.txt', 'sub/two.txt', 'sub/three.bin'):
+            with open(os.path.join(local, name), 'w') as file:
+                file.write(name)
+        az('blob', 'upload-batch', '--source', local, '--destination', 'az-copies')
+        # By its address: given a container and a name, az makes up an address in Azure's own domain.
+        started = az('blob', 'copy', 'start', '--source-uri', az.endpoint + '/az-copies/one.txt',
+                     '--destination-container', 'az-copies', '--destination-blob', 'copy.txt')
+        assert started['copy_status'] == 'success', started
+        assert told('copy.txt')['copy']['status'] == 'success'
+        az('blob', 'copy', 'start-batch', '--source-container', 'az-copies', '--pattern', 'sub/*',
+           '--destination-container', 'az-copies', '--destination-path', 'twin')
+        listed = {item['name'] for item in blob('list')}
+        assert listed == {'one.txt', 'copy.txt', 'sub/two.txt', 'sub/three.bin', 'twin/sub/two.txt', 'twin/sub/three.bin'}, listed
+        blob('rewrite', '--name', 'sub/two.txt', '--source-uri', blob('generate-sas', '--name', 'one.txt', '--full-uri',
+             '--permissions', 'r', '--expiry', '2099-01-01'))
+        queried = os.path.join(az.place, 'queried')
+        blob('query', '--name', 'sub/two.txt', '--query-expression', 'SELECT _1 from BlobStorage', '--result-file', queried)
+        with open(queried) as file:
+            assert file.read() == 'one.txt\n', 'rewritten and queried'
+
+        blob('set-tier', '--name', 'copy.txt', '--tier', 'Archive')
+        az.refused('BlobArchived', 'blob', 'download', '--container-name', 'az-copies', '--name', 'copy.txt', '--file',
+                   os.path.join(az.place, 'archived'))
+        blob('set-tier', '--name', 'copy.txt', '--tier', 'Cool', '--rehydrate-priority', 'High')
+        shown = told('copy.txt')
+        assert (shown['blobTier'], shown['rehydrationStatus']) == ('Archive', 'rehydrate-pending-to-cool'), shown
+
+        az(*retention, '--enable', 'true', '--days-retained', '3')
+        try:
+            blob('snapshot', '--name', 'one.txt')
+            blob('delete', '--name', 'one.txt', '--delete-snapshots', 'include')
+            assert not blob('exists', '--name', 'one.txt')['exists']
+            deleted = [item['name'] for item in blob('list', '--include', 'd') if item['deleted']]
+            assert deleted == ['one.txt'], deleted
+            blob('undelete', '--name', 'one.txt')
+            assert blob('exists', '--name', 'one.txt')['exists']
+            assert len([item for item in blob('list', '--include', 's') if item['snapshot']]) == 1
+        finally:
+            az(*retention, '--enable', 'false')
+        az('blob', 'delete-batch', '--source', 'az-copies', '--pattern', '*sub/*')
+        assert {item['name'] for item in blob('list')} == {'one.txt', 'copy.txt'}
+    finally:
+        az('container', 'delete', '--name', 'az-copies')
 
 
 def queues(az):
@@ -124,8 +202,11 @@ def tables(az):
 def main():
     with scratch() as place:
         az = Az(Target(), place)
-        for part in (blobs, queues, tables):
-            part(az)
+        try:
+            for part in (blobs, copies, queues, tables, az_files.shares, az_files.copies):
+                part(az)
+        finally:
+            az.end()
 
 
 if __name__ == '__main__':

@@ -1,5 +1,6 @@
 """deltalake: eight writers append to one table at the same time. Each commit is one Put Blob If-None-Match:* of the next
-version, and the loser finds that version by listing from the last one he knows. No writer may fail, none may be lost."""
+version, and the loser finds that version by listing from the last one he knows. No writer may fail, none may be lost. Then the
+table is kept in order: deletes, optimize, checkpoint, vacuum; the last deletes in batches."""
 import multiprocessing
 import traceback
 
@@ -50,6 +51,25 @@ def together(name, first):
         raise SystemExit('%d of %d writers failed\n%s' % (len(told), WRITERS, '\n'.join(told)))
 
 
+def keep_in_order(container, table, count):
+    def files():
+        return sum(blob.name.endswith('.parquet') and '_delta_log' not in blob.name for blob in container.list_blobs())
+
+    many, before = files(), table.version()
+    told = table.optimize.compact()
+    assert told['numFilesRemoved'] == many and told['numFilesAdded'] == 1, told
+    table.delete('row = 0')
+    table.optimize.z_order(['row'])
+    left = count - count // ROWS
+    assert table.to_pyarrow_table().num_rows == left
+    table.create_checkpoint()
+    assert container.get_blob_client('table/_delta_log/_last_checkpoint').exists()
+    gone = table.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+    assert len(gone) >= many and files() == 1, (len(gone), files())
+    assert table.to_pyarrow_table().num_rows == left, 'rows lost by vacuum'
+    assert table.version() > before
+
+
 def main():
     from deltalake import DeltaTable, write_deltalake
     target = Target()
@@ -63,6 +83,7 @@ def main():
     writers = range(-1, ROUNDS * WRITERS)
     found = sorted(zip(*(table.to_pyarrow_table().column(name).to_pylist() for name in ('writer', 'row'))))
     assert found == sorted((writer, row) for writer in writers for row in range(ROWS)), 'rows lost or doubled'
+    keep_in_order(container, table, ROWS * len(writers))
     container.delete_container()
 
 

@@ -1,28 +1,37 @@
 """Gets the tools, once, below one directory; nothing is installed into the system."""
 import glob
+import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-AZ = 'azure-cli==2.91.0'
+AZ_ITSELF = 'azure-cli==2.91.0'
+AZ = ['azure-cli-core==2.91.0', 'azure-common==1.1.28', 'azure-data-tables==12.4.0', 'azure-mgmt-storage==25.0.0',
+      'azure-storage-blob==12.29.0b1', 'azure-storage-common==1.4.2', 'azure-storage-file-datalake==12.24.0b1',
+      'azure-storage-file-share==12.25.0b1', 'azure-storage-queue==12.16.0b1', 'six==1.17.0']
 
 
 class Missing(Exception):
     """The tool cannot be had here; why."""
 
 
-def python(place):
-    """The interpreter of an environment with the Python tools and rclone."""
-    with open(os.path.join(HERE, 'requirements.txt'), encoding='utf-8') as file:
-        wanted = file.read()
-    return _environment(os.path.join(place, 'python'), wanted)
+def python(place, package):
+    """The interpreter of an environment with the Python tools and rclone; missing where the environment lacks the package."""
+    wanted = _read(os.path.join(HERE, 'requirements.txt'))
+    interpreter, lost = _environment(os.path.join(place, 'python'), wanted.split())
+    if package in lost:
+        raise Missing(lost[package])
+    return interpreter
 
 
 def az(place):
-    """Large, over a gigabyte: an environment of its own, made only when asked for."""
-    return _environment(os.path.join(place, 'az'), AZ + '\n')
+    """The command itself, and of the hundred packages that it names those by which `az storage` works: the rest is a gigabyte."""
+    _, lost = _environment(os.path.join(place, 'az'), AZ, ['--no-deps', AZ_ITSELF])
+    if lost:
+        raise Missing('; '.join(lost.values()))
 
 
 def azcopy(place):
@@ -67,14 +76,32 @@ def _libsecret(place):
             _try(['dpkg', '--extract', os.path.join(scratch, package), os.path.join(place, 'libsecret')])
 
 
-def _environment(venv, wanted):
-    interpreter, stamp = os.path.join(venv, 'bin/python'), os.path.join(venv, 'installed.txt')
-    if not _same(stamp, wanted):
-        _try(['python3', '-m', 'venv', '--clear', venv])
-        _try([interpreter, '-m', 'pip', 'install', '--quiet', *wanted.split()])
+def _environment(venv, wanted, more=()):
+    """An environment with these packages, and why others could not be had, by name. It is made anew when the list changes."""
+    interpreter, stamp = os.path.join(venv, 'bin/python'), os.path.join(venv, 'installed.json')
+    asked = [*wanted, *more]
+    if _same(stamp, json.dumps(asked)):
+        return interpreter, {}
+    _try(['python3', '-m', 'venv', '--clear', venv])
+    # Compiled as they are imported: most modules never are.
+    pip = [interpreter, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-compile']
+    lost = {}
+    try:
+        _try([*pip, *wanted])
+    except Missing:
+        # One by one, so that a package that is not offered here takes no other with it.
+        for one in wanted:
+            try:
+                _try([*pip, one])
+            except Missing as reason:
+                lost[re.split(r'[\[=~<>]', one)[0]] = str(reason)
+    if more:
+        _try([*pip, *more])
+    # An installation that lacks something is tried again by the next run.
+    if not lost:
         with open(stamp, 'w', encoding='utf-8') as file:
-            file.write(wanted)
-    return interpreter
+            json.dump(asked, file)
+    return interpreter, lost
 
 
 def _read(path):

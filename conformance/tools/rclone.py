@@ -1,4 +1,5 @@
-"""rclone: copy there and back, check by hash, list, synchronise, move, delete; its chunks in parallel."""
+"""rclone: copy there and back, check by hash, list, synchronise, move, delete; its chunks in parallel; copies and
+moves on the server; tiers."""
 import json
 import os
 import sys
@@ -51,6 +52,14 @@ def main():
         rclone('moveto', there + '/small.txt', there + '/moved.txt')
         names = set(blobs(other))
         assert 'moved.txt' in names and 'small.txt' not in names, names
+        rclone('move', there + '/many', there + '/deep/many', '-v', '--log-file', log)
+        assert {name for name in blobs(other) if 'many' in name} == {'deep/' + name for name in digest(up) if 'many' in name}
+        rclone('settier', 'Cool', there + '/deep')
+        tiers = dict(line.split(';') for line in rclone('lsf', '-R', '--files-only', '--format', 'pT', there).splitlines())
+        assert {tier for name, tier in tiers.items() if name.startswith('deep/')} == {'Cool'} and tiers['one'] == 'Hot', tiers
+        rclone('settier', 'Archive', there + '/deep/many/000.bin')
+        rclone('settier', 'Hot', there + '/deep/many/001.bin')
+        assert other.get_blob_client('deep/many/000.bin').get_blob_properties().blob_tier == 'Archive'
         other.delete_container()
 
         os.remove(os.path.join(up, 'one'))

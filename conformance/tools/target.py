@@ -14,6 +14,7 @@ class Target:
         self.connection_string = os.environ[CONNECTION_STRING]
         fields = dict(field.split('=', 1) for field in self.connection_string.strip(';').split(';'))
         self.account, self.key, self.endpoint = fields['AccountName'], fields['AccountKey'], fields['BlobEndpoint']
+        self.dfs_endpoint, self.file_endpoint = fields['DfsEndpoint'], fields['FileEndpoint']
         self.tools = os.environ[TOOLS]
 
     def container(self, purpose):
@@ -21,6 +22,17 @@ class Target:
         from azure.storage.blob import BlobServiceClient
         name = '%s-%s' % (purpose, uuid.uuid4().hex[:8])
         return BlobServiceClient.from_connection_string(self.connection_string).create_container(name)
+
+    def share(self, purpose):
+        """The same of a share."""
+        from azure.storage.fileshare import ShareServiceClient
+        name = '%s-%s' % (purpose, uuid.uuid4().hex[:8])
+        return ShareServiceClient.from_connection_string(self.connection_string).create_share(name)
+
+
+def sizes(container):
+    """Every blob's name and size, as the official client lists them."""
+    return {blob.name: blob.size for blob in container.list_blobs()}
 
 
 def scratch():

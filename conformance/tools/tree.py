@@ -17,10 +17,10 @@ FILES = (
 ) + tuple(('many/%03d.bin' % number, 100 + number) for number in range(60))
 
 
-def plant(root, seed=1):
-    """Write the files; the same seed gives the same bytes."""
+def plant(root, seed=1, few=False):
+    """Write the files, or a few of them; the same seed gives the same bytes."""
     source = random.Random(seed)
-    for name, size in FILES:
+    for name, size in FILES[:10] if few else FILES:
         path = os.path.join(root, *name.split('/'))
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, 'wb') as file:
@@ -47,6 +47,26 @@ def blobs(container):
         found[blob.name] = (blob.size, hashlib.sha256(content).hexdigest())
         assert len(content) == blob.size, blob.name
     return found
+
+
+def files(share, directory=''):
+    """The same of a share, and of all the directories in it."""
+    found = {}
+    for item in share.list_directories_and_files(directory):
+        path = directory + item.name
+        if item.is_directory:
+            found.update(files(share, path + '/'))
+        else:
+            content = share.get_file_client(path).download_file().readall()
+            found[path] = (item.size, hashlib.sha256(content).hexdigest())
+            assert len(content) == item.size, path
+    return found
+
+
+def directories(share, directory=''):
+    """Every directory of a share."""
+    below = [directory + item.name for item in share.list_directories_and_files(directory) if item.is_directory]
+    return sorted(below + [deeper for path in below for deeper in directories(share, path + '/')])
 
 
 def same(one, other, what):

@@ -2,6 +2,7 @@
 
 mod bench;
 mod ci;
+mod cluster;
 mod fuzz;
 mod paths;
 mod server;
@@ -13,9 +14,10 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask test [STEP...]    everything that must pass, or only the steps named
 cargo xtask ci                fmt check, clippy with warnings denied, then test
-cargo xtask bench [NAME] [-- ARGS]    engine, start, blob, queue, table; `-- quick` for a first look
+cargo xtask bench [NAME] [-- ARGS]    engine, start, blob, queue, table, file, smb, cluster; `-- quick` for a first look
 cargo xtask fuzz [SECONDS] [TARGET...]
-cargo xtask chaos [ARGS]      the server under fire; --long for hours of it, --list for the cases
+cargo xtask chaos [ARGS]      the server under fire; --long for hours of it, --cluster for several servers, --list for the cases
+cargo xtask cluster [PART...] three servers over PostgreSQL and SeaweedFS: service, python, replay, chaos, up
 cargo xtask steps             the steps of test
 ";
 
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         ["bench", rest @ ..] => bench::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["chaos", rest @ ..] => steps::chaos::with(rest),
+        ["cluster", rest @ ..] => cluster::run(rest),
         ["steps"] => {
             print!("{}", steps::list());
             Ok(())

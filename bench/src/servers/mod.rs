@@ -1,5 +1,6 @@
 //! The servers that are measured, each a process with a directory of its own.
 
+mod nginx;
 mod process;
 
 use std::fmt;
@@ -22,6 +23,8 @@ pub enum Kind {
     /// The build to compare it with.
     Against,
     Azurite,
+    /// Static files: how fast bytes leave the machine.
+    Nginx,
     Bare(Bare),
 }
 
@@ -31,6 +34,7 @@ impl fmt::Display for Kind {
             Self::Lazuli => "lazuli",
             Self::Against => "against",
             Self::Azurite => "azurite",
+            Self::Nginx => "nginx",
             Self::Bare(Bare::Hyper) => "bare hyper",
             Self::Bare(Bare::Log) => "bare log",
         })
@@ -43,6 +47,7 @@ pub enum Service {
     Blob,
     Queue,
     Table,
+    File,
 }
 
 impl Service {
@@ -51,6 +56,7 @@ impl Service {
             Self::Blob => "blob",
             Self::Queue => "queue",
             Self::Table => "table",
+            Self::File => "file",
         }
     }
 }
@@ -69,10 +75,16 @@ pub fn start(run: &Run, service: Service) -> Outcome<Vec<Server>> {
     if !run.no_limits && service == Service::Blob {
         servers.push(Server::bare(run, Bare::Hyper)?);
         servers.push(Server::bare(run, Bare::Log)?);
+        match &run.nginx {
+            Some(program) => servers.push(Server { kind: Kind::Nginx, process: nginx::start(run, program)? }),
+            None => eprintln!("no nginx to compare with: --nginx FILE"),
+        }
     }
     match &run.azurite {
-        Some(program) => servers.push(Server::azurite(run, program, service)?),
-        None if run.against.is_some() => {}
+        // The emulator has no files.
+        Some(program) if service != Service::File => servers.push(Server::azurite(run, program, service)?),
+        Some(_) => {}
+        None if run.against.is_some() || service == Service::File => {}
         None => eprintln!("no azurite to compare with: --azurite FILE"),
     }
     Ok(servers)
@@ -106,6 +118,7 @@ impl Server {
             Service::Blob => "Blob",
             Service::Queue => "Queue",
             Service::Table => "Table",
+            Service::File => return Err("the emulator has no files".into()),
         };
         let announcement = format!("{name} service is successfully listening at http://");
         let process = Process::start(run, "azurite", command, Some("--location"), &announcement)?;
@@ -138,7 +151,18 @@ impl Server {
             Service::Blob => self.create_container("first").await,
             Service::Queue => self.create_queue("first").await,
             Service::Table => self.create_table("first").await,
+            Service::File => self.create_share("first").await,
         }
+    }
+
+    /// Where its blobs are, of a server that is asked for files.
+    pub fn blobs(&self) -> Outcome<SocketAddr> {
+        self.process.blobs().ok_or_else(|| "it did not say where its blobs are".into())
+    }
+
+    pub async fn create_share(&self, name: &str) -> Outcome {
+        let path = format!("/{name}");
+        self.create(&Draft::new("PUT", &path).query("restype", "share").sign(&Signer::development())).await
     }
 
     pub async fn create_container(&self, name: &str) -> Outcome {

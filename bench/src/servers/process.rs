@@ -9,11 +9,17 @@ use std::time::Duration;
 use crate::Outcome;
 use crate::options::Run;
 
+/// Announced before the other services.
+const BLOBS: &str = "blob listening on http://";
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Then it is killed.
+const GRACE: Duration = Duration::from_secs(2);
 
 pub struct Process {
     child: lazuli_testing::Process,
     address: SocketAddr,
+    /// Of its blobs, where another service is measured beside them.
+    blobs: Option<SocketAddr>,
     directory: PathBuf,
 }
 
@@ -31,9 +37,26 @@ impl Process {
         fs::create_dir_all(&directory)?;
         command.args(location).arg(&directory);
         command.stderr(File::create(run.directory.join(format!("{name}.log")))?);
-        let announced = |line: &str| line.split_once(announcement)?.1.trim().parse().ok();
+        let mut blobs = None;
+        let announced = |line: &str| {
+            let after = |text: &str| line.split_once(text)?.1.trim().parse().ok();
+            blobs = blobs.or_else(|| after(BLOBS));
+            after(announcement)
+        };
+        let mut process = Self::spawn(name, command, directory, announced)?;
+        process.blobs = blobs;
+        Ok(process)
+    }
+
+    /// `announced` finds the address in a line of the output, or knows it when the line says that the child is ready.
+    pub fn spawn(
+        name: &str,
+        mut command: Command,
+        directory: PathBuf,
+        announced: impl FnMut(&str) -> Option<SocketAddr>,
+    ) -> Outcome<Self> {
         match lazuli_testing::Process::start(&mut command, PATIENCE, announced) {
-            Ok((child, address)) => Ok(Self { child, address, directory }),
+            Ok((child, address)) => Ok(Self { child, address, blobs: None, directory }),
             Err(reason) => {
                 let _ = fs::remove_dir_all(&directory);
                 Err(format!("{name}: {reason}; see its log").into())
@@ -48,10 +71,18 @@ impl Process {
     pub fn address(&self) -> SocketAddr {
         self.address
     }
+
+    pub fn blobs(&self) -> Option<SocketAddr> {
+        self.blobs
+    }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
+        // Workers of its own end with a child that is asked to end, not with one that is killed.
+        if self.child.signal("TERM").is_ok() {
+            self.child.wait(GRACE);
+        }
         self.child.kill();
         let _ = fs::remove_dir_all(&self.directory);
     }

@@ -2,15 +2,19 @@
 
 pub mod blob;
 mod content;
+pub mod file;
 mod growth;
 pub mod queue;
 pub mod table;
+
+use std::net::SocketAddr;
 
 use crate::Outcome;
 use crate::load::Measured;
 use crate::options::Run;
 use crate::servers::{Kind, Server, Service};
 use blob::Blob;
+use file::File;
 pub use growth::Growth;
 use queue::Queue;
 use table::Table;
@@ -18,6 +22,8 @@ use table::Table;
 /// One server on its turn.
 pub struct Scene<'a> {
     pub server: &'a Server,
+    /// Where it is asked: the service that is measured, or the other one that it is compared with.
+    pub at: SocketAddr,
     /// All of them: none may still be busy when the turn begins.
     pub all: &'a [Server],
     pub run: &'a Run,
@@ -28,6 +34,7 @@ pub enum Workload {
     Blob(Blob),
     Queue(Queue),
     Table(Table),
+    File(File),
 }
 
 /// What the rate counts.
@@ -45,6 +52,7 @@ impl Workload {
             Service::Blob => Blob::all(run).into_iter().map(Self::Blob).collect(),
             Service::Queue => Queue::ALL.map(Self::Queue).into(),
             Service::Table => Table::ALL.map(Self::Table).into(),
+            Service::File => File::all(run).into_iter().map(Self::File).collect(),
         }
     }
 
@@ -53,6 +61,7 @@ impl Workload {
             Self::Blob(blob) => blob.name(),
             Self::Queue(queue) => queue.name().to_owned(),
             Self::Table(table) => table.name().to_owned(),
+            Self::File(file) => file.name(),
         }
     }
 
@@ -61,6 +70,7 @@ impl Workload {
             Self::Blob(blob) => blob.unit(),
             Self::Queue(_) => Unit::Operations,
             Self::Table(table) => table.unit(),
+            Self::File(file) => file.unit(),
         }
     }
 
@@ -68,7 +78,8 @@ impl Workload {
     pub fn suits(self, kind: Kind) -> bool {
         match self {
             Self::Blob(blob) => blob.suits(kind),
-            Self::Queue(_) | Self::Table(_) => !matches!(kind, Kind::Bare(_)),
+            Self::Queue(_) | Self::Table(_) => !matches!(kind, Kind::Bare(_) | Kind::Nginx),
+            Self::File(_) => matches!(kind, Kind::Lazuli | Kind::Against),
         }
     }
 
@@ -76,7 +87,8 @@ impl Workload {
     pub fn turns(self, run: &Run) -> usize {
         match self {
             _ if run.against.is_some() && self.is_repeatable() => run.seconds.ceil() as usize * 2,
-            Self::Blob(Blob::Get(_) | Blob::GetProperties) => 4,
+            Self::Blob(Blob::Get(_) | Blob::Put(_) | Blob::GetProperties) => 4,
+            Self::File(File::Put(..) | File::Read(..)) => 4,
             _ => 1,
         }
     }
@@ -89,10 +101,13 @@ impl Workload {
                 Blob::Put(_)
                     | Blob::Get(_)
                     | Blob::GetProperties
+                    | Blob::Append
+                    | Blob::AppendToOne
+                    | Blob::PutPage
                     | Blob::PutIfMatch
                     | Blob::CompareAndSwap
                     | Blob::LeaseCycle
-            )
+            ) | Self::File(File::Put(..) | File::Read(..))
         )
     }
 
@@ -101,6 +116,7 @@ impl Workload {
             Self::Blob(blob) => blob.run(scene).await,
             Self::Queue(queue) => queue.run(scene).await,
             Self::Table(table) => table.run(scene).await,
+            Self::File(file) => file.run(scene).await,
         }
     }
 }
@@ -110,6 +126,6 @@ pub async fn growth(service: Service, server: &Server, run: &Run) -> Outcome<Gro
     match service {
         Service::Blob => blob::growth(server, run).await,
         Service::Queue => queue::growth(server, run).await,
-        Service::Table => Err("no growth is measured of tables".into()),
+        Service::Table | Service::File => Err("no growth is measured of tables and files".into()),
     }
 }

@@ -28,9 +28,8 @@ pub fn judge<M: Model>(impossible: &[Named<M>], possible: &[Named<M>]) -> Trial<
         }
     }
     for (name, events) in possible {
-        if let Verdict::Impossible(reason) = check::<M>(events) {
-            return Err(format!("a possible history was rejected: {name}: {reason}"));
-        }
+        let (Verdict::Impossible(reason) | Verdict::Undecided(reason)) = check::<M>(events) else { continue };
+        return Err(format!("a possible history was rejected: {name}: {reason}"));
     }
     Ok((impossible.len(), possible.len()))
 }

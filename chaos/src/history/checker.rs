@@ -3,8 +3,8 @@
 //! put next if nothing else was answered before it was called; where no operation fits, the last choice is undone.
 //!
 //! An operation that was never answered may come at any later moment of its server's life or not at all, so it is
-//! tried last, and only where it would change something. Nothing can be wrongly accepted: an accepted order has been walked
-//! through the model step by step.
+//! tried last, and only where it would change something (`unanswered.rs`). Nothing can be wrongly accepted: an accepted order has been
+//! walked through the model step by step.
 //!
 //! A reading or a refusal that fits is put at once and for good: in any order where it comes later it could as well come
 //! here. Without this rule the many ways to mix refusals would be tried one by one.
@@ -13,12 +13,19 @@
 //! answer, so this is mostly right; with the one that was called first, a wrong choice among those who wait long shows so late that too
 //! many orders lie behind it.
 
-use std::collections::HashSet;
+mod memory;
+mod timeline;
+mod unanswered;
+
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::rc::Rc;
 
 use super::event::{Event, Moment};
 use crate::random::mix;
+use memory::Memory;
+use timeline::Timeline;
+use unanswered::{Run, Unanswered};
 
 /// What a service promises, one operation at a time. The default is the state in which every history begins.
 pub trait Model: Copy + Debug + Default + Eq + Hash {
@@ -50,103 +57,29 @@ pub fn check<M: Model>(events: &[EventOf<M>]) -> Verdict {
     Search::<M>::new(events).run()
 }
 
-/// Calls and answers of the answered operations in order of time, as a list from which operations are lifted.
-struct Timeline {
-    entries: Vec<Entry>,
-    next: Vec<usize>,
-    previous: Vec<usize>,
-    /// Of each operation: where its call and its answer stand.
-    places: Vec<[usize; 2]>,
-}
-
-#[derive(Clone, Copy)]
-enum Entry {
-    /// Before the first and behind the last.
-    Edge,
-    Call(usize),
-    Answer(Moment),
-}
-
-const HEAD: usize = 0;
-
-impl Timeline {
-    fn new<C, A: Copy>(answered: &[&Event<C, A>]) -> Self {
-        // At the same moment a call stands before an answer: the two then overlap, which excludes nothing.
-        let mut moments: Vec<(Moment, bool, usize)> = Vec::with_capacity(answered.len() * 2);
-        for (operation, event) in answered.iter().enumerate() {
-            let end = event.answer.map_or(Moment::MAX, |(_, moment)| moment);
-            moments.push((event.called, false, operation));
-            moments.push((end.max(event.called), true, operation));
-        }
-        moments.sort_unstable();
-        let mut entries = vec![Entry::Edge];
-        let mut places = vec![[0; 2]; answered.len()];
-        for (moment, is_answer, operation) in moments {
-            places[operation][usize::from(is_answer)] = entries.len();
-            entries.push(if is_answer { Entry::Answer(moment) } else { Entry::Call(operation) });
-        }
-        entries.push(Entry::Edge);
-        let next = (1..=entries.len()).collect();
-        let previous = (0..entries.len()).map(|place| place.saturating_sub(1)).collect();
-        Self { entries, next, previous, places }
-    }
-
-    fn lift(&mut self, operation: usize) {
-        for place in self.places[operation] {
-            let (before, after) = (self.previous[place], self.next[place]);
-            self.next[before] = after;
-            self.previous[after] = before;
-        }
-    }
-
-    /// Undoes the last `lift` that was not undone yet.
-    fn put_back(&mut self, operation: usize) {
-        let [call, answer] = self.places[operation];
-        for place in [answer, call] {
-            let (before, after) = (self.previous[place], self.next[place]);
-            self.next[before] = place;
-            self.previous[after] = place;
-        }
-    }
-
-    /// The operations that were called before the first answer that is still to be explained, by the moments of their
-    /// answers; and that answer: nothing called after it can come before it.
-    fn candidates(&self, into: &mut Vec<usize>) -> Option<Moment> {
-        into.clear();
-        let mut place = self.next[HEAD];
-        let limit = loop {
-            match self.entries[place] {
-                Entry::Answer(moment) => break Some(moment),
-                Entry::Edge => break None,
-                Entry::Call(operation) => into.push(operation),
-            }
-            place = self.next[place];
-        };
-        into.sort_unstable_by_key(|operation| self.places[*operation][1]);
-        limit
-    }
-}
-
 /// Where the search for the next operation stands.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Cursor {
     /// Nothing was tried yet.
     Start,
     /// At this one of the candidates.
     Answered(usize),
-    /// At this one of the unanswered operations.
-    Open(usize),
+    /// No answered operation fits.
+    Stuck,
+    /// At this one of the runs of unanswered operations.
+    Unanswered(Rc<[Run]>, usize),
     /// Behind the last.
     End,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Choice {
     /// For good: no other need be tried.
     Only(usize),
     /// The operation, and its place among the candidates.
     Answered(usize, usize),
-    Open(usize),
+    /// One of these runs.
+    Unanswered(Rc<[Run]>, usize),
 }
 
 struct Frame<M> {
@@ -157,9 +90,7 @@ struct Frame<M> {
 
 struct Search<'a, M: Model> {
     answered: Vec<&'a EventOf<M>>,
-    /// By the moment of their call.
-    open: Vec<&'a EventOf<M>>,
-    open_used: Vec<bool>,
+    unanswered: Unanswered<'a, M>,
     timeline: Timeline,
     /// Of the timeline as it is.
     candidates: Vec<usize>,
@@ -170,22 +101,22 @@ struct Search<'a, M: Model> {
     chosen: Vec<Frame<M>>,
     /// How many of these were answered.
     explained: usize,
-    /// Which operations are in the order so far, as a sum of random words.
+    /// Which answered operations are in the order so far, as a sum of random words.
     placed: u128,
-    seen: HashSet<(u128, M)>,
+    memory: Memory<M>,
     farthest: (usize, String),
+    /// Some runs of unanswered operations were not tried: there were too many.
+    is_cut: bool,
 }
 
 impl<'a, M: Model> Search<'a, M> {
     fn new(events: &'a [EventOf<M>]) -> Self {
-        let (answered, mut open): (Vec<&EventOf<M>>, Vec<&EventOf<M>>) =
+        let (answered, unanswered): (Vec<&EventOf<M>>, Vec<&EventOf<M>>) =
             events.iter().partition(|event| event.answer.is_some());
-        open.sort_unstable_by_key(|event| event.called);
         Self {
             timeline: Timeline::new(&answered),
-            open_used: vec![false; open.len()],
             answered,
-            open,
+            unanswered: Unanswered::new(unanswered),
             candidates: Vec::new(),
             limit: None,
             state: M::default(),
@@ -193,8 +124,9 @@ impl<'a, M: Model> Search<'a, M> {
             chosen: Vec::new(),
             explained: 0,
             placed: 0,
-            seen: HashSet::new(),
+            memory: Memory::default(),
             farthest: (0, String::new()),
+            is_cut: false,
         }
     }
 
@@ -217,23 +149,29 @@ impl<'a, M: Model> Search<'a, M> {
                 Cursor::Answered(rank) => match self.candidates.get(rank).copied() {
                     Some(operation) if self.take(Choice::Answered(operation, rank)) => Cursor::Start,
                     Some(_) => Cursor::Answered(rank + 1),
-                    None => {
-                        self.note();
-                        Cursor::Open(0)
-                    }
+                    None => Cursor::Stuck,
                 },
-                Cursor::Open(index) if self.may_come(index) => {
-                    if self.take(Choice::Open(index)) {
-                        Cursor::Start
-                    } else {
-                        Cursor::Open(index + 1)
+                Cursor::Stuck => {
+                    self.note();
+                    match self.chosen.last() {
+                        // Those that could follow have been tried together with it.
+                        Some(Frame { choice: Choice::Unanswered(..), .. }) => Cursor::End,
+                        _ => Cursor::Unanswered(self.runs(), 0),
                     }
                 }
-                Cursor::Open(_) | Cursor::End => match self.undo() {
+                Cursor::Unanswered(runs, rank) if rank < runs.len() => {
+                    if self.take(Choice::Unanswered(Rc::clone(&runs), rank)) {
+                        Cursor::Start
+                    } else {
+                        Cursor::Unanswered(runs, rank + 1)
+                    }
+                }
+                Cursor::Unanswered(..) | Cursor::End => match self.undo() {
+                    None if self.is_cut => break,
                     None => return Verdict::Impossible(self.farthest.1),
                     Some(Choice::Only(_)) => Cursor::End,
                     Some(Choice::Answered(_, rank)) => Cursor::Answered(rank + 1),
-                    Some(Choice::Open(index)) => Cursor::Open(index + 1),
+                    Some(Choice::Unanswered(runs, rank)) => Cursor::Unanswered(runs, rank + 1),
                 },
             };
         }
@@ -248,50 +186,50 @@ impl<'a, M: Model> Search<'a, M> {
     fn fits_for_good(&self, operation: usize) -> bool {
         let Event { call, answer, called, .. } = *self.answered[operation];
         let fits = |(answer, _)| M::is_inert(&answer) && self.state.step(call, Some(answer)).is_some();
-        answer.is_some_and(fits) && self.excludes_nothing(called)
+        answer.is_some_and(fits) && !self.unanswered.any_ends_in(self.latest..called)
     }
 
-    /// Whether every unanswered operation that may come now may still come after one that was called at this moment.
-    fn excludes_nothing(&self, called: Moment) -> bool {
-        let open = self.open.iter().zip(&self.open_used);
-        !open.into_iter().any(|(event, used)| !used && (self.latest..called).contains(&event.until))
-    }
-
-    fn may_come(&self, index: usize) -> bool {
-        self.open.get(index).is_some_and(|event| self.limit.is_some_and(|limit| event.called <= limit))
+    fn runs(&mut self) -> Rc<[Run]> {
+        let Some(limit) = self.limit else { return Rc::default() };
+        let (runs, is_cut) = self.unanswered.runs(self.state, self.latest, limit);
+        self.is_cut |= is_cut;
+        runs.into()
     }
 
     /// Puts it next. False when it does not fit, or when the same operations, in another order, have led to the same
     /// state before, and to nothing.
     fn take(&mut self, choice: Choice) -> bool {
-        let (event, word) = match choice {
+        let before = Frame { choice, before: self.state, latest_before: self.latest };
+        match &before.choice {
             Choice::Only(operation) | Choice::Answered(operation, _) => {
-                (self.answered[operation], word(operation, 0))
-            }
-            Choice::Open(index) if self.open_used[index] || self.open[index].until < self.latest => {
-                return false;
-            }
-            Choice::Open(index) => (self.open[index], word(index, 1)),
-        };
-        let Some(next) = self.state.step(event.call, event.answer.map(|(answer, _)| answer)) else {
-            return false;
-        };
-        let idle = event.answer.is_none() && next == self.state;
-        if idle || !self.seen.insert((self.placed.wrapping_add(word), next)) {
-            return false;
-        }
-        self.placed = self.placed.wrapping_add(word);
-        self.chosen.push(Frame { choice, before: self.state, latest_before: self.latest });
-        self.state = next;
-        self.latest = self.latest.max(event.called);
-        match choice {
-            Choice::Only(operation) | Choice::Answered(operation, _) => {
+                let operation = *operation;
+                let Event { call, called, answer, .. } = *self.answered[operation];
+                let Some(next) = self.state.step(call, answer.map(|(answer, _)| answer)) else {
+                    return false;
+                };
+                let (placed, latest) = (self.placed.wrapping_add(word(operation)), self.latest.max(called));
+                if !self.memory.is_new((placed, next), self.unanswered.spent(latest)) {
+                    return false;
+                }
+                (self.state, self.placed, self.latest) = (next, placed, latest);
                 self.timeline.lift(operation);
                 self.look();
                 self.explained += 1;
             }
-            Choice::Open(index) => self.open_used[index] = true,
+            Choice::Unanswered(runs, rank) => {
+                let Some(run) = runs.get(*rank) else { return false };
+                let Some((next, latest)) = self.unanswered.walk(run, self.state, self.latest) else {
+                    return false;
+                };
+                self.unanswered.use_up(run, true);
+                if !self.memory.is_new((self.placed, next), self.unanswered.spent(latest)) {
+                    self.unanswered.use_up(run, false);
+                    return false;
+                }
+                (self.state, self.latest) = (next, latest);
+            }
         }
+        self.chosen.push(before);
         true
     }
 
@@ -300,16 +238,17 @@ impl<'a, M: Model> Search<'a, M> {
         let Frame { choice, before, latest_before } = self.chosen.pop()?;
         self.state = before;
         self.latest = latest_before;
-        match choice {
+        match &choice {
             Choice::Only(operation) | Choice::Answered(operation, _) => {
-                self.timeline.put_back(operation);
+                self.timeline.put_back(*operation);
                 self.look();
                 self.explained -= 1;
-                self.placed = self.placed.wrapping_sub(word(operation, 0));
+                self.placed = self.placed.wrapping_sub(word(*operation));
             }
-            Choice::Open(index) => {
-                self.open_used[index] = false;
-                self.placed = self.placed.wrapping_sub(word(index, 1));
+            Choice::Unanswered(runs, rank) => {
+                if let Some(run) = runs.get(*rank) {
+                    self.unanswered.use_up(run, false);
+                }
             }
         }
         Some(choice)
@@ -329,8 +268,8 @@ impl<'a, M: Model> Search<'a, M> {
 }
 
 /// A random word for an operation.
-fn word(index: usize, kind: u64) -> u128 {
-    let seed = (index as u64) << 1 | kind;
+fn word(index: usize) -> u128 {
+    let seed = index as u64;
     u128::from(mix(seed.wrapping_add(0x9E37_79B9_7F4A_7C15))) << 64 | u128::from(mix(!seed))
 }
 

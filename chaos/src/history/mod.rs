@@ -1,9 +1,12 @@
 //! Histories: what many clients asked and were told, and whether one order of it all explains every answer.
 
+pub mod append;
 mod bad;
 pub mod blob;
 mod checker;
 mod event;
+pub mod file;
+pub mod page;
 mod record;
 pub mod table;
 mod tamper;
@@ -17,9 +20,33 @@ use event::Event;
 
 pub use record::{Actor, run};
 
+/// The refusals that a history may hold: names as x-ms-error-code has them, each with its status.
+macro_rules! refusals {
+    ($( $name:ident $status:literal, )*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Refusal { $( $name, )* }
+
+        impl Refusal {
+            pub fn read(status: u16, code: &str) -> Option<Self> {
+                match (status, code) {
+                    $( ($status, stringify!($name)) => Some(Self::$name), )*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+use refusals;
+
 pub async fn judge_the_judge(_options: &Options) -> Trial<String> {
-    let (blobs, tables) = (blob::bad::run()?, table::bad::run()?);
-    let (impossible, possible) = (blobs.0 + tables.0, blobs.1 + tables.1);
+    let (mut impossible, mut possible) = (0, 0);
+    let judged =
+        [blob::bad::run()?, page::bad::run()?, append::bad::run()?, table::bad::run()?, file::bad::run()?];
+    for judged in judged {
+        impossible += judged.0;
+        possible += judged.1;
+    }
     Ok(format!("{impossible} impossible histories rejected, {possible} possible ones accepted"))
 }
 

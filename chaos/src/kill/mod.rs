@@ -7,6 +7,8 @@ mod log;
 mod pages;
 mod queue;
 mod table;
+mod tree;
+mod versions;
 mod writer;
 
 use std::time::{Duration, Instant};
@@ -23,6 +25,8 @@ use log::Log;
 use pages::Pages;
 use queue::Queue;
 use table::Table;
+use tree::Tree;
+use versions::Versions;
 use writer::Writer;
 
 /// Of each service.
@@ -40,8 +44,41 @@ enum Step {
 pub async fn run(options: &Options) -> Trial<String> {
     let mut random = Random::new(options.seed);
     let launch = Launch::new(options, "kill")?.with(&["--test-clock"]);
-    let mut server = launch.start()?;
-    let mut writers = prepare(&server, &mut random).await?;
+    let server = launch.start()?;
+    let writers = prepare(&server, &mut random).await?;
+    let (writers, slowest) = kill_and_check(options, &launch, server, &mut random, writers).await?;
+    report(options, &writers, slowest)
+}
+
+/// The same with an account that keeps versions, and the search by tags.
+pub async fn versions(options: &Options) -> Trial<String> {
+    let mut random = Random::new(options.seed);
+    let launch = Launch::new(options, "kill-versions")?.with(&["--test-clock", "--features", "versioning"]);
+    let server = launch.start()?;
+    let container = crate::blob::create_container();
+    Client::new(server.blob).must(&container).await?.expect(201, "Create Container")?;
+    let writers = (0..WRITERS).map(|number| Writer::Versions(Versions::new(number, random.fork()))).collect();
+    let (writers, slowest) = kill_and_check(options, &launch, server, &mut random, writers).await?;
+    let acknowledged: u64 = writers.iter().map(Writer::acknowledged).sum();
+    let open: u64 = writers.iter().map(Writer::unanswered).sum();
+    if acknowledged < options.cycles {
+        return Err(format!("{acknowledged} acknowledged writes: no load"));
+    }
+    Ok(format!(
+        "{} kills, {acknowledged} acknowledged writes of versions and tags, 0 lost ({open} unanswered); slowest start {} ms",
+        options.cycles,
+        slowest.as_millis()
+    ))
+}
+
+/// Lets the writers write, kills the server, starts it again and lets them look, as often as is wanted. The slowest start.
+async fn kill_and_check(
+    options: &Options,
+    launch: &Launch,
+    mut server: Server,
+    random: &mut Random,
+    mut writers: Vec<Writer>,
+) -> Trial<(Vec<Writer>, Duration)> {
     let mut slowest = Duration::ZERO;
     for cycle in 1..=options.cycles {
         let failed = |reason| format!("cycle {cycle}: {reason}");
@@ -72,13 +109,14 @@ pub async fn run(options: &Options) -> Trial<String> {
         }
     }
     server.stop().await?;
-    report(options, &writers, slowest)
+    Ok((writers, slowest))
 }
 
 async fn prepare(server: &Server, random: &mut Random) -> Trial<Vec<Writer>> {
     let container = crate::blob::create_container();
     Client::new(server.blob).must(&container).await?.expect(201, "Create Container")?;
     Client::new(server.table).must(&crate::table::create()).await?.expect(201, "Create Table")?;
+    Client::new(server.file).must(&tree::create_share()).await?.expect(201, "Create Share")?;
     let mut writers = Vec::new();
     for number in 0..WRITERS {
         let queue = Queue::new(number, random.fork());
@@ -88,6 +126,7 @@ async fn prepare(server: &Server, random: &mut Random) -> Trial<Vec<Writer>> {
         writers.push(Writer::Table(Table::new(number, random.fork())));
         writers.push(Writer::Log(Log::new(number, random.fork())));
         writers.push(Writer::Pages(Pages::new(number, random.fork())));
+        writers.push(Writer::Tree(Tree::new(number, random.fork())));
     }
     Ok(writers)
 }
@@ -101,13 +140,15 @@ fn report(options: &Options, writers: &[Writer], slowest: Duration) -> Trial<Str
     let tables = sum(|writer| matches!(writer, Writer::Table(_)));
     let appends = sum(|writer| matches!(writer, Writer::Log(_)));
     let pages = sum(|writer| matches!(writer, Writer::Pages(_)));
+    let trees = sum(|writer| matches!(writer, Writer::Tree(_)));
     let open: u64 = writers.iter().map(Writer::unanswered).sum();
-    if blobs.min(queues).min(tables).min(appends).min(pages) < options.cycles {
-        return Err(format!("{blobs}, {queues}, {tables}, {appends}, {pages} acknowledged writes: no load"));
+    if blobs.min(queues).min(tables).min(appends).min(pages).min(trees) < options.cycles {
+        let all = [blobs, queues, tables, appends, pages, trees];
+        return Err(format!("{all:?} acknowledged writes: no load"));
     }
     Ok(format!(
         "{} kills, {blobs} acknowledged writes of blobs, {queues} of queues, {tables} of tables, {appends} appends to \
-         shared logs, {pages} of pages and copies of them, 0 lost ({open} unanswered); slowest start {} ms",
+         shared logs, {pages} of pages and copies of them, {trees} of the trees of a share, 0 lost ({open} unanswered); slowest start {} ms",
         options.cycles,
         slowest.as_millis()
     ))

@@ -5,6 +5,8 @@ use super::log::Log;
 use super::pages::Pages;
 use super::queue::Queue;
 use super::table::Table;
+use super::tree::Tree;
+use super::versions::Versions;
 use crate::Trial;
 use crate::server::Doors;
 
@@ -14,6 +16,8 @@ pub enum Writer {
     Table(Table),
     Log(Log),
     Pages(Pages),
+    Tree(Tree),
+    Versions(Versions),
 }
 
 impl Writer {
@@ -25,6 +29,8 @@ impl Writer {
             Self::Table(table) => table.write(doors.table).await,
             Self::Log(log) => log.write(doors.blob).await,
             Self::Pages(pages) => pages.write(doors.blob).await,
+            Self::Tree(tree) => tree.write(doors.file).await,
+            Self::Versions(versions) => versions.write(doors.blob).await,
         }
     }
 
@@ -36,6 +42,8 @@ impl Writer {
             Self::Table(table) => table.check(doors.table).await,
             Self::Log(log) => log.check(doors.blob, thorough).await,
             Self::Pages(pages) => pages.check(doors.blob).await,
+            Self::Tree(tree) => tree.check(doors.file).await,
+            Self::Versions(versions) => versions.check(doors.blob).await,
         }
     }
 
@@ -46,6 +54,8 @@ impl Writer {
             Self::Table(table) => table.acknowledged,
             Self::Log(log) => log.acknowledged,
             Self::Pages(pages) => pages.acknowledged,
+            Self::Tree(tree) => tree.acknowledged,
+            Self::Versions(versions) => versions.acknowledged,
         }
     }
 
@@ -56,6 +66,8 @@ impl Writer {
             Self::Table(table) => table.unanswered,
             Self::Log(log) => log.open,
             Self::Pages(pages) => pages.open,
+            Self::Tree(tree) => tree.open,
+            Self::Versions(versions) => versions.open,
         }
     }
 }

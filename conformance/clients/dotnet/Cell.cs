@@ -33,7 +33,7 @@ sealed class Cell
 {
     public string Place;
     public string Operation;
-    /// How the blob is found: there, missing, uncommitted, or the state of its lease.
+    /// How the blob is found: there, missing, uncommitted, the state of its lease, or what holds it.
     public string Blob;
     /// Names and values of what is sent along, such as If-Match=right.
     public Dictionary<string, string> Sent;
@@ -44,6 +44,12 @@ sealed class Cell
     public int? LeaseTime;
 
     public bool Expired => Blob.StartsWith("expired");
+
+    /// Whether an immutability policy or a legal hold is on the blob.
+    public bool Held => Blob == "held" || Blob.Contains("policy");
+
+    /// Tables whose cells need an account with features say so by their name.
+    public bool NeedsFeatures => Place.Contains("with-features");
 
     public override string ToString()
     {

@@ -4,7 +4,7 @@ using System.Collections.Generic;
 using System.Threading;
 using System.Threading.Tasks;
 
-enum Kind { Block, Append, Page, Container }
+enum Kind { Block, Append, Page, Container, File, Directory, Share }
 
 /// What a success does to the ETag of the blob.
 enum Effect { Moves, Keeps, Deletes }
@@ -46,6 +46,9 @@ sealed class Attempt
     public string SourceName;
     public string Proposed;
     public TimeSpan? Period;
+    /// The policy that Set Blob Immutability Policy is to set, and the hold that Set Blob Legal Hold is to put on or lift.
+    public DateTimeOffset PolicyUntil;
+    public bool PolicyLocked, Legal = true;
     /// The time that Break Lease answered.
     public int? LeaseTime;
     /// Of the blob for a difference of pages, of the source for an incremental copy.
@@ -107,6 +110,10 @@ abstract class Storage
     public abstract Task Acquire(Attempt attempt, string id, int seconds);
     public abstract Task Break(Attempt attempt, int seconds);
     public abstract Task Touch(Attempt attempt);
+    /// Whether the library knows immutability policies and legal holds.
+    public virtual bool Holds => false;
+    public virtual Task Protect(Attempt attempt, DateTimeOffset until, bool locked) => throw new NotSupportedException();
+    public virtual Task Hold(Attempt attempt) => throw new NotSupportedException();
     /// The status that the client reports for an exception of its own, or null when the exception is another.
     public abstract int? StatusOf(Exception error);
 }

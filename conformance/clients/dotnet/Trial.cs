@@ -14,6 +14,7 @@ sealed class Trial
     readonly Attempt attempt;
     Attempt source;
     Seen before;
+    DateTimeOffset policyUntil = DateTimeOffset.UtcNow.AddHours(1);
 
     public Trial(Storage storage, Cell cell, string name)
     {
@@ -27,6 +28,7 @@ sealed class Trial
     /// Whether the library can send what the cell asks.
     public bool Possible =>
         storage.Operations.ContainsKey(cell.Operation)
+        && (storage.Holds || !cell.Held)
         && cell.Sent.Keys.All(header => storage.Sends(cell.Operation, header));
 
     public async Task Prepare()
@@ -61,10 +63,10 @@ sealed class Trial
         {
             attempt.Snapshot = await storage.Snapshot(attempt);
         }
-        await Lease();
+        await LeaseOrHold();
     }
 
-    async Task Lease()
+    async Task LeaseOrHold()
     {
         switch (cell.Blob)
         {
@@ -85,6 +87,19 @@ sealed class Trial
             case "broken":
                 await storage.Acquire(attempt, Storage.A, -1);
                 await storage.Break(attempt, 0);
+                break;
+            case "held":
+                await storage.Hold(attempt);
+                break;
+            case "policy":
+            case "locked-policy":
+                policyUntil = DateTimeOffset.UtcNow.AddHours(1);
+                await storage.Protect(attempt, policyUntil, false);
+                // A policy is locked in a second step.
+                if (cell.Blob == "locked-policy") await storage.Protect(attempt, policyUntil, true);
+                break;
+            case "expired-policy":
+                await storage.Protect(attempt, DateTimeOffset.UtcNow.AddSeconds(15), false);
                 break;
             case "expired":
             case "expired-written":
@@ -194,6 +209,15 @@ sealed class Trial
                 break;
             case "period":
                 attempt.Period = TimeSpan.FromSeconds(int.Parse(value));
+                break;
+            case "hold":
+                attempt.Legal = value == "on";
+                break;
+            case "until":
+                attempt.PolicyUntil = policyUntil.AddMinutes(value == "earlier" ? -10 : value == "later" ? 10 : 0);
+                break;
+            case "mode":
+                attempt.PolicyLocked = value == "locked";
                 break;
             case "sequence-le":
                 conditions.SequenceAtMost = long.Parse(value);

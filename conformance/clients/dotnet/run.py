@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Microsoft's .NET storage clients, v12 and v11, against servers that this starts: run.py --server target/debug/lazuli [v12|v11]
+"""Microsoft's .NET storage clients against servers that this starts: run.py --server target/debug/lazuli [v12|v11|files]
 
 What install.py brought is below --place. Each program is compiled from the sources beside this file, then run twice: the tables
-and the tour against a server as it is, and the stops of the tour that need features against one that has them.
+and the tour against a server as it is, and the cells and stops that need features against one that has them. The program of the File service
+has no such, and runs on a newer runtime; where install.py could not bring it, it is left out.
 """
 import argparse
 import glob
@@ -17,13 +18,16 @@ sys.path[:0] = [os.path.join(HERE, '../..')]
 
 from lazuli_server import Server  # noqa: E402
 
-SHARED = ['Cell.cs', 'Storage.cs', 'Catalogue.cs', 'Trial.cs', 'Program.cs']
+SHARED = ['Cell.cs', 'Storage.cs', 'Trial.cs', 'Program.cs']
 PROGRAMS = {
-    'v12': (['V12.cs', 'V12Operations.cs', 'Tour12.cs'], 
+    'v12': (['Catalogue.cs', 'Tap12.cs', 'V12.cs', 'V12Operations.cs', 'Tour12.cs', 'Batch12.cs'],
             ['Azure.Core', 'Azure.Storage.Common', 'Azure.Storage.Blobs', 'System.Memory.Data']),
-    'v11': (['V11.cs', 'V11Operations.cs', 'Tour11.cs'], ['Microsoft.Azure.Storage.Common', 'Microsoft.Azure.Storage.Blob']),
+    'v11': (['Catalogue.cs', 'V11.cs', 'V11Operations.cs', 'Tour11.cs', 'FilesTour11.cs'],
+            ['Microsoft.Azure.Storage.Common', 'Microsoft.Azure.Storage.Blob', 'Microsoft.Azure.Storage.File']),
+    'files': (['FilesCatalogue.cs', 'Tap12.cs', 'Files12.cs', 'FilesTour.cs', 'FilesTour2.cs'],
+              ['Azure.Core', 'Azure.Storage.Common', 'Azure.Storage.Files.Shares', 'System.Memory.Data', 'System.ClientModel']),
 }
-FEATURES = 'versioning,containerSoftDelete=7'
+FEATURES = 'versioning,immutability,containerSoftDelete=7'
 # Debug servers and two cores: a run takes about a minute.
 MOST_SECONDS = 600
 
@@ -31,11 +35,11 @@ MOST_SECONDS = 600
 def build(name, place):
     """The program, among copies of the clients' libraries; the runtime looks for them beside it."""
     sources, libraries = PROGRAMS[name]
-    app = os.path.join(place, 'app')
+    app = os.path.join(place, 'net9' if name == 'files' else 'app')
     if not os.path.isdir(app):
         shutil.copytree(os.path.join(place, 'clients'), app)
     framework = glob.glob(os.path.join(place, 'dotnet/shared/Microsoft.NETCore.App/*'))[0]
-    program = os.path.join(app, 'lazuli-%s.dll' % name)
+    program = os.path.join(place if name == 'files' else app, 'lazuli-%s.dll' % name)
     base = [path for path in glob.glob(os.path.join(framework, '*.dll'))
             if os.path.basename(path).split('.')[0] in ('System', 'mscorlib', 'netstandard') and '.Native' not in path and 'WindowsRuntime' not in path]
     mono = os.path.join(place, 'mono')
@@ -52,12 +56,15 @@ def build(name, place):
     return program
 
 
-def run(program, place, server, **more):
+def run(name, program, place, server, **more):
     # v11 refuses a connection string with an endpoint that it does not know.
     known = [field for field in server.connection_string.split(';') if not field.startswith('DfsEndpoint')]
     environment = {**os.environ, 'DOTNET_SYSTEM_GLOBALIZATION_INVARIANT': '1', 'LD_LIBRARY_PATH': os.path.join(place, 'openssl'),
                    'DOTNET_CLI_TELEMETRY_OPTOUT': '1', **more}
-    words = [os.path.join(place, 'dotnet/dotnet'), program, ';'.join(known), server.clock_url, os.path.join(HERE, 'tables')]
+    starter, tables = [os.path.join(place, 'dotnet/dotnet')], 'tables'
+    if name == 'files':
+        starter, tables = [sys.executable, '-B', os.path.join(HERE, 'coreclr.py'), os.path.join(place, 'net9')], 'tables-files'
+    words = [*starter, program, ';'.join(known), server.clock_url, os.path.join(HERE, tables)]
     return subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, timeout=MOST_SECONDS).returncode == 0
 
 
@@ -73,12 +80,15 @@ def main():
     place = os.path.abspath(asked.place)
     good = True
     for name in asked.programs or PROGRAMS:
+        if name == 'files' and not os.path.exists(os.path.join(place, 'net9/installed.txt')):
+            print('SKIPPED: the client of the File service is not installed', flush=True)
+            continue
         program = build(name, place)
         with Server(asked.server) as server:
-            good &= run(program, place, server)
-        if 'LAZULI_TEST_ONLY' not in os.environ:
+            good &= run(name, program, place, server)
+        if name != 'files':
             with Server(asked.server, '--features', FEATURES) as server:
-                good &= run(program, place, server, LAZULI_TEST_ONLY='with features', LAZULI_TEST_FEATURES='1')
+                good &= run(name, program, place, server, LAZULI_TEST_FEATURES='1')
     return 0 if good else 1
 
 

@@ -1,13 +1,9 @@
 // Blob Batch as this client sends it: in path style the batch of the service says `restype=container`.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { newContainer, put, service } from "./target.mjs";
+import { collect, newContainer, put, service } from "./target.mjs";
 
-const names = async (container) => {
-  const found = [];
-  for await (const item of container.listBlobsFlat()) found.push(item.name);
-  return found;
-};
+const names = (container) => collect(container.listBlobsFlat(), (item) => item.name);
 
 for (const level of ["service", "container"]) {
   test(`many blobs deleted and moved in one request of the ${level}`, async (t) => {

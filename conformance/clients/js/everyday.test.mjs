@@ -3,13 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { BlobSASPermissions, BlobServiceClient, BlockBlobClient, ContainerSASPermissions } from "@azure/storage-blob";
-import { content, newBlob, newContainer, put, refused, service } from "./target.mjs";
-
-const collect = async (pages, pick) => {
-  const found = [];
-  for await (const item of pages) found.push(pick(item));
-  return found;
-};
+import { collect, content, newBlob, newContainer, put, refused, service } from "./target.mjs";
 
 test("a large blob in parallel blocks", async (t) => {
   const blob = await newBlob(t);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { QueueClient, QueueSASPermissions, QueueServiceClient } from "@azure/storage-queue";
-import { advance, refused } from "./target.mjs";
+import { advance, collect, refused } from "./target.mjs";
 
 // A retry would hide what the server answered first.
 const options = { retryOptions: { maxTries: 1 } };
@@ -18,11 +18,6 @@ async function newQueue(t) {
 
 const receive = async (queue, options) => (await queue.receiveMessages(options)).receivedMessageItems;
 const texts = (messages) => messages.map((message) => message.messageText);
-const collect = async (pages, pick) => {
-  const found = [];
-  for await (const item of pages) found.push(pick(item));
-  return found;
-};
 
 test("create, create again, metadata, count", async (t) => {
   const queue = await newQueue(t);

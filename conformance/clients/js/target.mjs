@@ -1,7 +1,7 @@
 // The server under test, found in the environment; `cargo xtask test js` puts it there.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { BlobServiceClient } from "@azure/storage-blob";
+import { BlobSASPermissions, BlobServiceClient } from "@azure/storage-blob";
 
 const { LAZULI_TEST_CONNECTION_STRING: connectionString, LAZULI_TEST_CLOCK_URL: clockUrl } = process.env;
 if (!connectionString || !clockUrl) {
@@ -11,15 +11,21 @@ if (!connectionString || !clockUrl) {
 // A retry would hide what the server answered first.
 export const service = BlobServiceClient.fromConnectionString(connectionString, { retryOptions: { maxTries: 1 } });
 
-/** Let time pass for the server. */
-export async function advance(seconds) {
-  const answer = await fetch(clockUrl, { method: "POST", body: JSON.stringify({ advance_ms: seconds * 1000 }) });
+/** A name that no container has yet. */
+export const newName = () => "t" + randomUUID().replaceAll("-", "");
+
+/** Let time pass for the server at this clock. */
+export async function moveClock(url, seconds) {
+  const answer = await fetch(url, { method: "POST", body: JSON.stringify({ advance_ms: seconds * 1000 }) });
   assert.ok(answer.ok, await answer.text());
 }
 
+/** Let time pass for the server under test. */
+export const advance = (seconds) => moveClock(clockUrl, seconds);
+
 /** An empty container with a name of its own, gone after the test, leased or not. */
 export async function newContainer(test) {
-  const container = service.getContainerClient("t" + randomUUID().replaceAll("-", ""));
+  const container = service.getContainerClient(newName());
   await container.create();
   test.after(async () => {
     try {
@@ -39,6 +45,17 @@ export async function newBlob(test, content) {
   if (content !== undefined) await blob.upload(content, Buffer.byteLength(content));
   return blob;
 }
+
+/** Everything that pages of a listing hold. */
+export async function collect(pages, pick = (item) => item) {
+  const found = [];
+  for await (const item of pages) found.push(pick(item));
+  return found;
+}
+
+/** The address of a blob with a signature to read it. */
+export const signed = (blob, letters = "r") =>
+  blob.generateSasUrl({ permissions: BlobSASPermissions.parse(letters), expiresOn: new Date(Date.now() + 3_600_000) });
 
 export const put = (blob, content, options) => blob.upload(content, Buffer.byteLength(content), options);
 export const content = async (blob) => (await blob.downloadToBuffer()).toString();

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from azure.core.exceptions import HttpResponseError
 from azure.storage.blob import BlobServiceClient
+from azure.storage.fileshare import ShareServiceClient
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 
@@ -30,6 +31,10 @@ class Target:
         self.connection_string, self.clock_url = connection_string, clock_url
         fields = dict(field.split('=', 1) for field in connection_string.strip(';').split(';'))
         self.account, self.key, self.endpoint = fields['AccountName'], fields['AccountKey'], fields['BlobEndpoint']
+        self.file_endpoint = fields['FileEndpoint']
+
+    def shares(self, **options):
+        return ShareServiceClient.from_connection_string(self.connection_string, **{**ONE_TRY, **options})
 
     def service(self, **options):
         return BlobServiceClient.from_connection_string(self.connection_string, **{**ONE_TRY, **options})
@@ -90,6 +95,32 @@ def container(service):
 def blob(container):
     """A blob client on a name where nothing is yet."""
     return container.get_blob_client('blob')
+
+
+@pytest.fixture(scope='session')
+def shares(target):
+    return target.shares()
+
+
+@pytest.fixture
+def share(shares):
+    """An empty share with a name of its own, gone after the test with its snapshots, leased or not."""
+    client = shares.get_share_client('t' + uuid.uuid4().hex)
+    client.create_share()
+    yield client
+    remove(client)
+
+
+def remove(share):
+    try:
+        share.delete_share(delete_snapshots='include-leased')
+    except HttpResponseError as refused:
+        if refused.status_code == 412:
+            from azure.storage.fileshare import ShareLeaseClient
+            ShareLeaseClient(share).break_lease(lease_break_period=0)
+            share.delete_share(delete_snapshots='include-leased')
+        else:
+            assert refused.status_code == 404, str(refused)
 
 
 @contextlib.contextmanager

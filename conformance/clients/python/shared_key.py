@@ -21,9 +21,9 @@ class Answer:
 
 
 class SharedKey:
-    def __init__(self, target):
+    def __init__(self, target, endpoint=None):
         self.account, self.key = target.account, base64.b64decode(target.key)
-        address = urlsplit(target.endpoint)
+        address = urlsplit(endpoint or target.endpoint)
         self.host, self.port, self.base = address.hostname, address.port, address.path
 
     def signed(self, method, path, query=None, headers=None, length=0):

@@ -1,4 +1,5 @@
-"""Copies and kill -9: what was acknowledged is there, what was under way ends as failed and can be written again."""
+"""Copies that take their time: aborted, and killed with kill -9. What was acknowledged is there; what was under way is begun again by the
+next server, to be aborted or to complete, and ends as failed where that server may no longer ask the source."""
 import os
 import socket
 import threading
@@ -6,74 +7,137 @@ import time
 
 import pytest
 from azure.storage.blob import BlobServiceClient
-from conftest import BINARY, ONE_TRY, Target, refused_with
+from conftest import BINARY, ONE_TRY, refused_with
 from lazuli_server import Server
 
 pytestmark = pytest.mark.skipif(BINARY not in os.environ, reason='%s is not set' % BINARY)
 
 SIZE = 20 * 1024 * 1024
+PART = 100_000
+
+
+class Source:
+    """Announces much, sends a part, and then nothing; below /later it sends the rest too, once `answers` is set."""
+
+    def __init__(self):
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.address = '127.0.0.1:%d' % self.listener.getsockname()[1]
+        self.answers = threading.Event()
+        self.held = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            self.held.append(connection)
+            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection):
+        try:
+            asked = connection.recv(65536)
+            connection.sendall(b'HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n' % SIZE + b'x' * PART)
+            if b'/later' in asked and self.answers.is_set():
+                connection.sendall(b'x' * (SIZE - PART))
+        except OSError:
+            pass  # The server was killed, or has left.
+
+    def close(self):
+        self.listener.close()
+        for connection in self.held:
+            connection.close()
 
 
 @pytest.fixture
-def stalled():
-    """A source that announces much, sends a part, and then nothing."""
-    listener = socket.create_server(('127.0.0.1', 0))
-    held = []
-
-    def answer():
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            held.append(connection)
-            connection.recv(65536)
-            connection.sendall(b'HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n' % SIZE + b'x' * 100_000)
-
-    threading.Thread(target=answer, daemon=True).start()
-    yield '127.0.0.1:%d' % listener.getsockname()[1]
-    listener.close()
-    for connection in held:
-        connection.close()
+def source():
+    source = Source()
+    yield source
+    source.close()
 
 
 def container(server):
     return BlobServiceClient.from_connection_string(server.connection_string, **ONE_TRY).get_container_client('box')
 
 
-def test_copies_survive_kill_9(tmp_path, stalled):
+def status_of(blob):
+    return blob.get_blob_properties().copy.status
+
+
+def ended(blob):
+    """The properties of the blob when its copy is no longer under way."""
+    for _ in range(300):
+        properties = blob.get_blob_properties()
+        if properties.copy.status != 'pending':
+            return properties
+        time.sleep(0.1)
+    raise AssertionError('the copy is still pending')
+
+
+def test_copies_survive_kill_9(tmp_path, source):
     large = os.urandom(SIZE)
-    server = Server(os.environ[BINARY], '--copySources', stalled, memory=False, place=str(tmp_path))
-    try:
+    permitted = ('--copySources', source.address)
+    with Server(os.environ[BINARY], *permitted, memory=False, place=str(tmp_path)) as server:
         box = container(server)
         box.create_container()
-        source = box.get_blob_client('source')
-        source.upload_blob(large)
+        original = box.get_blob_client('source')
+        original.upload_blob(large)
         for number in range(20):
-            copied = box.get_blob_client('copy%d' % number).start_copy_from_url(source.url)
+            copied = box.get_blob_client('copy%d' % number).start_copy_from_url(original.url)
             assert copied['copy_status'] == 'success'
-        source.delete_blob()
-        pending = box.get_blob_client('pending').start_copy_from_url('http://%s/slow' % stalled)
-        assert pending['copy_status'] == 'pending'
+        original.delete_blob()
+        ids = {}
+        for name, path in (('completed', 'later'), ('aborted', 'slow'), ('left', 'slow')):
+            started = box.get_blob_client(name).start_copy_from_url('http://%s/%s' % (source.address, path))
+            assert started['copy_status'] == 'pending'
+            ids[name] = started['copy_id']
         server.kill()
-    finally:
-        server.stop()
-    with Server(os.environ[BINARY], memory=False, place=str(tmp_path)) as server:
+
+    source.answers.set()
+    with Server(os.environ[BINARY], *permitted, memory=False, place=str(tmp_path)) as server:
         box = container(server)
         for number in range(20):
             assert box.get_blob_client('copy%d' % number).download_blob().readall() == large, number
-        blob = box.get_blob_client('pending')
-        assert blob.get_blob_properties().copy.status == 'pending'
+        completed, aborted, left = (box.get_blob_client(name) for name in ids)
+        properties = ended(completed)
+        assert (properties.copy.status, properties.copy.id, properties.size) == ('success', ids['completed'], SIZE)
+        assert completed.download_blob().readall() == b'x' * SIZE
+        assert [status_of(aborted), status_of(left)] == ['pending', 'pending']
         with refused_with(409, 'PendingCopyOperation'):
-            blob.upload_blob(b'new', overwrite=True)
-        Target(server.connection_string, server.clock_url).advance(61)
-        for _ in range(200):
-            if blob.get_blob_properties().copy.status != 'pending':
-                break
-            time.sleep(0.1)
-        properties = blob.get_blob_properties()
-        assert (properties.copy.status, properties.size) == ('failed', 0)
+            aborted.upload_blob(b'new', overwrite=True)
+        aborted.abort_copy(ids['aborted'])
+        assert status_of(aborted) == 'aborted'
+        aborted.upload_blob(b'new', overwrite=True)
+        server.kill()
+
+    with Server(os.environ[BINARY], memory=False, place=str(tmp_path)) as server:
+        box = container(server)
+        left = box.get_blob_client('left')
+        properties = ended(left)
+        assert (properties.copy.status, properties.copy.id, properties.size) == ('failed', ids['left'], 0)
         assert properties.copy.status_description
-        blob.upload_blob(b'new', overwrite=True)
+        left.upload_blob(b'new', overwrite=True)
+        assert left.download_blob().readall() == b'new'
+        assert box.get_blob_client('aborted').download_blob().readall() == b'new'
+        assert box.get_blob_client('completed').get_blob_properties().size == SIZE
         for number in range(20):
             box.delete_blob('copy%d' % number)
+
+
+def test_a_pending_copy_is_aborted(own_server, source):
+    server = own_server('--copySources', source.address)
+    box = container(server)
+    box.create_container()
+    blob = box.get_blob_client('blob')
+    pending = blob.start_copy_from_url('http://%s/slow' % source.address)
+    assert pending['copy_status'] == 'pending'
+    with refused_with(409, 'PendingCopyOperation'):
+        blob.start_copy_from_url('http://%s/slow' % source.address)
+    with refused_with(409, 'CopyIdMismatch'):
+        blob.abort_copy('00000000-0000-4000-8000-000000000000')
+    blob.abort_copy(pending['copy_id'])
+    properties = blob.get_blob_properties()
+    assert (properties.copy.status, properties.copy.id, properties.size) == ('aborted', pending['copy_id'], 0)
+    blob.upload_blob(b'new', overwrite=True)
+    assert blob.download_blob().readall() == b'new'

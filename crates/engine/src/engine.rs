@@ -1,13 +1,15 @@
 //! The engine's handle.
 
-use crate::backend::{Backend, Submission};
+use crate::backend::{Backend, Opening, Submission};
 use crate::caps;
 use crate::error::{EngineError, Refusal};
-use crate::extents::{Extents, Pin};
+use crate::extents::Extents;
 use crate::host::{Host, Random};
 use crate::key::Key;
 use crate::local::{Local, OpenError, Options};
 use crate::reader::Reader;
+#[cfg(feature = "postgres")]
+use crate::remote::{ConnectError, Remote, RemoteOptions};
 use crate::stats::EngineStats;
 use crate::txn::{Commit, Outcome, Stamp, Ticks, Txn, TxnId};
 use std::path::Path;
@@ -40,6 +42,28 @@ impl Engine {
         Ok(Self::over(Backend::Local(Local::open(dir, options, host)?), random))
     }
 
+    /// An engine on a PostgreSQL database that other processes may use as well. Its tasks run on the runtime that this is
+    /// called on, which must outlive it.
+    #[cfg(feature = "postgres")]
+    pub async fn connect(options: RemoteOptions, host: Host) -> Result<Self, ConnectError> {
+        let random = host.random.clone();
+        let remote = Remote::connect(options, host).await?;
+        Ok(Self::over(Backend::Remote(remote), random))
+    }
+
+    /// A handle like that of another process on the same store: with connections and memory of its own where the engine is
+    /// one of several processes. For tests.
+    #[cfg(feature = "postgres")]
+    pub async fn another(&self) -> Result<Self, ConnectError> {
+        match &self.inner.backend {
+            Backend::Local(_) => Ok(self.clone()),
+            Backend::Remote(remote) => {
+                let (options, host) = remote.origin();
+                Self::connect(options, host).await
+            }
+        }
+    }
+
     fn over(backend: Backend, random: Random) -> Self {
         Self { inner: Arc::new(Inner { backend, random }), gives_back: false }
     }
@@ -58,10 +82,23 @@ impl Engine {
     /// The same; `near` tells the keys that will be read first. An engine behind a network fetches them with the opening,
     /// in one round trip; a local one does not ask.
     pub async fn reader_near(&self, near: impl Fn() -> Vec<Key>) -> Result<Reader, EngineError> {
+        self.open_reader(near, Opening::Held).await
+    }
+
+    /// A snapshot that is taken by the first read, and not earlier than this is called.
+    pub async fn reader_at_first_read(&self) -> Result<Reader, EngineError> {
+        self.open_reader(Vec::new, Opening::AtFirstRead).await
+    }
+
+    pub(crate) async fn open_reader(
+        &self,
+        near: impl Fn() -> Vec<Key>,
+        opening: Opening,
+    ) -> Result<Reader, EngineError> {
         let (view, stamp) = match self.inner.backend.view_at_once() {
             Some(opened) => opened,
             // Boxed: the futures of callers stay small.
-            None => Box::pin(self.inner.backend.view(near())).await?,
+            None => Box::pin(self.inner.backend.view(near(), opening)).await?,
         };
         Ok(Reader::new(view, stamp))
     }
@@ -120,11 +157,6 @@ impl Engine {
         self.inner.backend.extents()
     }
 
-    /// While the pin lives, no chunk released from now on is recycled.
-    pub fn pin(&self) -> Pin {
-        self.extents().pin()
-    }
-
     /// Commits what waits, then stops; everything later is `Unavailable`. Again is harmless.
     pub async fn close(&self) -> Result<(), EngineError> {
         self.inner.backend.close().await
@@ -135,6 +167,29 @@ impl Engine {
         self.inner.backend.stats()
     }
 
+    /// Deletes objects of dead servers that nothing names, as the engine does by itself once in a while. Tells how many.
+    #[cfg(feature = "objects")]
+    pub async fn delete_orphans(&self) -> Result<u64, EngineError> {
+        match &self.inner.backend {
+            Backend::Local(_) => Ok(0),
+            Backend::Remote(remote) => remote.delete_orphans().await,
+        }
+    }
+
+    /// Says now that this server lives, as the engine does by itself every few seconds: for tests that move the clock.
+    #[cfg(feature = "objects")]
+    pub async fn beat_writer(&self) -> Result<(), EngineError> {
+        match &self.inner.backend {
+            Backend::Local(_) => Ok(()),
+            Backend::Remote(remote) => remote.beat_writer().await,
+        }
+    }
+
+    /// Why nothing can be read or committed just now, though it may be again.
+    pub fn unready(&self) -> Option<&'static str> {
+        self.inner.backend.unready()
+    }
+
     /// Why the engine stopped for good, after a write to stable storage failed.
     pub fn is_stopped(&self) -> Option<&'static str> {
         self.inner.backend.stopped()
@@ -142,7 +197,10 @@ impl Engine {
 
     #[cfg(test)]
     pub(crate) fn published(&self) -> Arc<crate::local::Snapshot> {
-        let Backend::Local(local) = &self.inner.backend;
-        local.snapshot().0
+        match &self.inner.backend {
+            Backend::Local(local) => local.snapshot().0,
+            #[cfg(feature = "postgres")]
+            Backend::Remote(_) => panic!("not a local engine"),
+        }
     }
 }

@@ -6,11 +6,11 @@
 
 use crate::error::EngineError;
 use crate::local::LocalExtents;
+#[cfg(feature = "objects")]
+use crate::objects::{Announced, ObjectExtents};
 use crate::txn::ChunkId;
 use bytes::Bytes;
 use std::ops::Range;
-
-pub use crate::local::Pin;
 
 /// The longest payload of a chunk.
 pub const MAX_CHUNK: usize = 4 << 20;
@@ -21,6 +21,8 @@ pub struct Extents(Kind);
 #[derive(Clone)]
 enum Kind {
     Local(LocalExtents),
+    #[cfg(feature = "objects")]
+    Objects(ObjectExtents),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,12 +56,32 @@ impl Written {
     }
 }
 
+impl Written {
+    /// Why it will not be published, if that is known already.
+    pub fn failure(&self) -> Option<EngineError> {
+        match &self.extents.0 {
+            Kind::Local(_) => None,
+            #[cfg(feature = "objects")]
+            Kind::Objects(objects) => objects.failure(self.id),
+        }
+    }
+}
+
 impl Drop for Written {
     fn drop(&mut self) {
         match &self.extents.0 {
             Kind::Local(local) => local.abandon(self.id),
+            #[cfg(feature = "objects")]
+            Kind::Objects(objects) => objects.abandon(self.id),
         }
     }
+}
+
+/// A chunk that will be read soon. While it lives, what was fetched of it is not the first to be forgotten.
+#[derive(Default)]
+pub struct ReadAhead {
+    #[cfg(feature = "objects")]
+    _announced: Announced,
 }
 
 impl std::fmt::Debug for Written {
@@ -71,6 +93,19 @@ impl std::fmt::Debug for Written {
 impl Extents {
     pub(crate) fn local(extents: LocalExtents) -> Self {
         Self(Kind::Local(extents))
+    }
+
+    #[cfg(feature = "objects")]
+    pub(crate) fn objects(extents: ObjectExtents) -> Self {
+        Self(Kind::Objects(extents))
+    }
+
+    #[cfg(feature = "objects")]
+    pub(crate) fn as_objects(&self) -> Option<&ObjectExtents> {
+        match &self.0 {
+            Kind::Local(_) => None,
+            Kind::Objects(objects) => Some(objects),
+        }
     }
 
     /// Takes bytes. They are neither durable nor published when this returns.
@@ -86,33 +121,104 @@ impl Extents {
         }
         match &self.0 {
             Kind::Local(local) => local.write_parts(parts, len as u32).await,
+            #[cfg(feature = "objects")]
+            Kind::Objects(objects) => {
+                let (id, crc64) = Box::pin(objects.write_parts(parts, len as u32)).await?;
+                Ok(Written { id, len: len as u32, crc64, extents: self.clone() })
+            }
         }
     }
 
-    /// The bytes of a range of a chunk, verified. A caller that may race with the chunk's release holds a [`Pin`].
+    /// The bytes of a range of a chunk, verified. Who may race with the chunk's release
+    /// must keep it from being released.
     pub async fn read(&self, id: ChunkId, range: Range<u32>) -> Result<Bytes, EngineError> {
         match &self.0 {
             Kind::Local(local) => local.read(id, range).await,
+            #[cfg(feature = "objects")]
+            Kind::Objects(objects) => Box::pin(objects.read(id, range)).await,
         }
     }
 
-    /// The CRC-64 of a whole chunk, as it was written; the payload is not read. A caller that may race with the chunk's
-    /// release holds a [`Pin`].
+    /// Whether [`Self::read_ahead`] does anything.
+    pub fn reads_ahead(&self) -> bool {
+        !matches!(self.0, Kind::Local(_))
+    }
+
+    /// So many bytes of a chunk will be read soon: extents behind a network begin to fetch it, if they have the memory.
+    pub fn read_ahead(&self, id: ChunkId, wanted: u32) -> ReadAhead {
+        match &self.0 {
+            Kind::Local(_) => {
+                let _ = (id, wanted);
+                ReadAhead::default()
+            }
+            #[cfg(feature = "objects")]
+            Kind::Objects(objects) => ReadAhead { _announced: objects.announce(id, wanted) },
+        }
+    }
+
+    /// The CRC-64 of a whole chunk, as it was written; the payload is not read.
     pub async fn crc64(&self, id: ChunkId) -> Result<u64, EngineError> {
         match &self.0 {
             Kind::Local(local) => local.crc64(id).await,
+            #[cfg(feature = "objects")]
+            Kind::Objects(objects) => Box::pin(objects.crc64(id)).await,
         }
     }
 
     pub fn stats(&self) -> ExtentStats {
         match &self.0 {
             Kind::Local(local) => local.stats(),
+            #[cfg(feature = "objects")]
+            Kind::Objects(objects) => objects.stats(),
         }
     }
 
-    pub(crate) fn pin(&self) -> Pin {
+    /// Returns when the bytes of these chunks are durable; an error when one of them will not be.
+    #[cfg(feature = "postgres")]
+    pub(crate) async fn durable(&self, publish: &[ChunkId]) -> Result<(), EngineError> {
         match &self.0 {
-            Kind::Local(local) => local.pin(),
+            Kind::Local(_) => {
+                let _ = publish;
+                Ok(())
+            }
+            #[cfg(feature = "objects")]
+            Kind::Objects(objects) => objects.durable(publish).await,
+        }
+    }
+
+    /// A commit takes the chunks from their guards: false when one is not there to be published, and then none is taken.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn claim(&self, publish: &[ChunkId]) -> bool {
+        match &self.0 {
+            Kind::Local(local) => local.claim(publish),
+            #[cfg(feature = "objects")]
+            Kind::Objects(objects) => objects.claim(publish),
+        }
+    }
+
+    /// The commit that claimed and gave back these chunks is durable.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn committed(&self, publish: &[ChunkId], release: &[ChunkId]) {
+        if publish.is_empty() && release.is_empty() {
+            return;
+        }
+        match &self.0 {
+            Kind::Local(local) => local.committed(publish, release, Default::default()),
+            #[cfg(feature = "objects")]
+            Kind::Objects(objects) => objects.committed(publish),
+        }
+    }
+
+    /// The commit was refused: claimed chunks go back to their guards.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn aborted(&self, publish: &[ChunkId]) {
+        if publish.is_empty() {
+            return;
+        }
+        match &self.0 {
+            Kind::Local(local) => local.aborted(publish),
+            #[cfg(feature = "objects")]
+            Kind::Objects(objects) => objects.aborted(publish),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A snapshot, and the record of what was read from it: that record becomes the checks of a commit.
 
-use crate::backend::View;
+use crate::backend::{View, Waiting};
 use crate::caps;
 use crate::error::EngineError;
 use crate::key::{Key, KeyRange, Value};
@@ -37,9 +37,33 @@ impl Reader {
         std::mem::take(&mut *self.inner.tracked.lock())
     }
 
-    /// Where the snapshot stands. The same for every read of this reader.
+    /// What was read is not of one snapshot, or the snapshot was lost: nothing may be decided on it.
+    pub(crate) fn is_torn(&self) -> bool {
+        self.inner.view.is_torn()
+    }
+
+    /// To be awaited before an answer is given that no commit stands behind. `None` when there is nothing to wait for.
+    pub(crate) fn confirmation(&self) -> Option<Waiting<'_, ()>> {
+        self.inner.view.confirmation()
+    }
+
+    /// Where the snapshot stands. Nothing that was read is dated later; in an attempt of [`crate::Engine::run`] the time may be
+    /// a later one after each read, so it is asked for when it is judged by.
     pub fn stamp(&self) -> Stamp {
-        self.inner.stamp
+        Stamp { now: self.inner.view.now().unwrap_or(self.inner.stamp.now), ..self.inner.stamp }
+    }
+
+    /// Whether reading takes no round trip.
+    pub fn is_near(&self) -> bool {
+        self.inner.view.now().is_none()
+    }
+
+    /// Tells the keys that will be read next. An engine behind a network fetches them in one round trip; a local one does not ask.
+    pub async fn near(&self, keys: impl FnOnce() -> Vec<Key>) -> Result<(), EngineError> {
+        match self.inner.view.fetch(keys) {
+            Some(fetched) => fetched.await,
+            None => Ok(()),
+        }
     }
 
     /// The commit will be refused if the key has changed by then.
@@ -105,9 +129,23 @@ impl Reader {
     /// The commit will be refused if any key of the range was written since this snapshot. The guard is a key that every
     /// transaction which writes into the range has among its checks or its writes: an engine that locks keys closes the
     /// range by it, since it cannot lock keys that are not there.
-    pub fn check_range(&self, range: KeyRange, guard: impl Into<Key>) {
-        let check = RangeCheck { range, since: self.inner.stamp, guard: guard.into() };
+    pub async fn check_range(&self, range: KeyRange, guard: impl Into<Key>) -> Result<(), EngineError> {
+        let check = self.range_check(range, guard).await?;
         self.inner.tracked.lock().range_checks.push(check);
+        Ok(())
+    }
+
+    /// The same for a transaction that the caller puts together: see [`crate::Engine::commit`].
+    pub async fn range_check(
+        &self,
+        range: KeyRange,
+        guard: impl Into<Key>,
+    ) -> Result<RangeCheck, EngineError> {
+        let digest = match self.inner.view.range_digest(&range) {
+            Some(digest) => Some(digest.await?),
+            None => None,
+        };
+        Ok(RangeCheck { range, since: self.inner.stamp, guard: guard.into(), digest })
     }
 
     /// `None` when it takes waiting.

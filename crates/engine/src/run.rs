@@ -1,5 +1,6 @@
 //! The only retry loop.
 
+use crate::backend::Opening;
 use crate::contention::Contender;
 use crate::engine::Engine;
 use crate::error::{EngineError, Refusal};
@@ -35,13 +36,25 @@ impl Engine {
         E: From<EngineError>,
     {
         let mut contender = Contender::new(self.inner.backend.contention(), &self.inner.random, deadline);
+        let mut torn = 0;
         loop {
             contender.attempt()?;
-            let reader = self.reader_near(&near).await?;
-            let plan = closure(reader.clone()).await?;
-            if plan.is_empty() {
-                return Ok(plan.output);
+            let reader = self.open_reader(&near, Opening::Attempt { torn }).await?;
+            let plan = closure(reader.clone()).await;
+            if reader.is_torn() {
+                torn += 1;
+                contender.undecided()?;
+                continue;
             }
+            let plan = match plan {
+                Ok(plan) if !plan.is_empty() => plan,
+                decided => {
+                    if let Some(confirmation) = reader.confirmation() {
+                        confirmation.await?;
+                    }
+                    return decided.map(|plan| plan.output);
+                }
+            };
             let Plan { writes, private_writes, publish, release, output } = plan;
             let tracked = reader.take_tracked();
             if contender.waits_in_line(tracked.checks.iter().map(|(key, _)| key)).await? {

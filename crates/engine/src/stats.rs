@@ -15,6 +15,60 @@ pub struct EngineStats {
     pub row_cache: RowCacheStats,
     /// Bytes that the disk has left for the engine; `None` when there is no disk.
     pub available_bytes: Option<u64>,
+    /// Of an engine behind a network.
+    pub remote: Option<RemoteStats>,
+    /// Of chunks that are kept as objects.
+    pub objects: Option<ObjectStats>,
+}
+
+/// Of this process since it was connected, unless it is how things are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ObjectStats {
+    /// Requests that succeeded, and how long they took.
+    pub puts: SyncStats,
+    pub put_bytes: u64,
+    pub put_failures: u64,
+    pub gets: SyncStats,
+    pub get_bytes: u64,
+    pub get_failures: u64,
+    pub deleted: u64,
+    pub delete_failures: u64,
+    /// Objects that the search for orphans deleted.
+    pub orphans: u64,
+    /// Whole chunks in memory.
+    pub cache_bytes: u64,
+    pub cache_hits: u64,
+    pub cache_misses: u64,
+    /// Chunks whose writing is under way.
+    pub writing_bytes: u64,
+}
+
+/// Of this process since it was connected, unless it is how things are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RemoteStats {
+    /// A primary is proven.
+    pub proven: bool,
+    /// How many primaries there have been.
+    pub generation: u64,
+    /// Transactions that wait for a lane.
+    pub waiting: u64,
+    /// Transactions that were refused because of another one's commit.
+    pub refused: u64,
+    /// Groups that were tried again, because others were in the way.
+    pub again: u64,
+    /// Groups whose outcome had to be asked for after a connection was lost.
+    pub resolved: u64,
+    /// Batches of keys that were read outside a held snapshot.
+    pub batches: u64,
+    /// Attempts that began again because what they read was not of one snapshot.
+    pub torn: u64,
+    /// Snapshots that were held by a connection.
+    pub snapshots: u64,
+    pub snapshots_held: u64,
+    /// Commits that were made for those who read.
+    pub barriers: u64,
+    /// Times that the database's clock stepped ahead.
+    pub clock_jumps: u64,
 }
 
 /// How long it took to make groups durable, since the engine was opened.

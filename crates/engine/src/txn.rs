@@ -7,12 +7,12 @@ use crate::key::{Key, KeyRange, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Ticks(pub u64);
 
-/// Identifies a commit: the one that wrote a value, or the last one that a snapshot shows. Opaque: compare for equality
-/// only. It means the same to every process on the same engine.
+/// Identifies a commit: the one that wrote a value. Opaque: compare for equality only. It means the same to every process
+/// on the same engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Version(pub u128);
 
-/// Where a snapshot stands: the version of everything that it shows, and the engine's clock at that moment.
+/// Where a snapshot stands: a version that no snapshot has which shows anything else, and the engine's clock at that moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     pub version: Version,
@@ -146,13 +146,16 @@ impl Write {
     }
 }
 
-/// No key in the range was written since the stamp.
+/// No key in the range was written since the stamp. [`crate::Reader::range_check`] makes one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeCheck {
     pub range: KeyRange,
     pub since: Stamp,
     /// A key that every transaction which writes into the range has among its checks or its writes.
     pub guard: Key,
+    /// What the range held at the stamp, for an engine that does not know what was written since. Such an engine lets no
+    /// check without it pass.
+    pub digest: Option<u128>,
 }
 
 #[derive(Clone, Debug)]

@@ -40,6 +40,19 @@ impl AccountFeatures {
         self.0.get(account).unwrap_or(PLAIN)
     }
 
+    /// What accounts can do beyond a plain one, as text that is the same for the same features.
+    pub fn described(&self) -> String {
+        let plain = Features::default();
+        let mut lines: Vec<String> = self
+            .0
+            .iter()
+            .filter(|(_, features)| **features != plain)
+            .map(|(account, features)| format!("{account:?} {features:?}\n"))
+            .collect();
+        lines.sort();
+        lines.concat()
+    }
+
     /// The subscriptions of all accounts.
     pub fn events(&self) -> impl Iterator<Item = &Arc<EventSubscription>> {
         self.0.values().flat_map(|features| &features.events)

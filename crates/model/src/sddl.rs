@@ -5,6 +5,7 @@
 
 mod ace;
 mod binary;
+mod inherit;
 mod rights;
 mod sid;
 mod text;

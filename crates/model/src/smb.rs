@@ -1,11 +1,17 @@
 //! What an SMB client sees of a directory or file, as the headers of the File service write it (file.md section 3):
 //! attributes, times, ids, and what a request asks to become of each.
 
+mod access;
 mod attributes;
+mod pattern;
 mod posix;
+mod wishes;
 
+pub use access::AccessMask;
 pub use attributes::FileAttributes;
-pub use posix::{FileMode, FileType};
+pub use pattern::DosPattern;
+pub use posix::{FileMode, FileType, PosixWishes};
+pub use wishes::{Permission, SmbWishes};
 
 use crate::time::Timestamp;
 

@@ -153,26 +153,32 @@ features! {
     Blocks4000MiB V2019_12_12
     /// 401 with a challenge instead of 404 where credentials are missing.
     AuthenticationChallenge V2019_12_12
+    /// Shares have access tiers.
+    ShareTiers V2019_12_12
+    /// Shares have leases, and reads and lists tell of them.
+    ShareLeases V2020_02_10
     /// saoid, suoid and scid in the user delegation string.
     UserDelegationAgents V2020_02_10
     /// Set Blob Tags needs the id of an active lease.
     LeaseGuardsTags V2020_04_08
     /// File service properties tell how the service speaks SMB.
     SmbProtocolSettings V2020_02_10
+    /// Files of 4 TiB.
+    Files4TiB V2020_02_10
     /// Lists of files tell the ids of their entries.
     FileIdsListed V2020_10_02
     /// `ses` in the SAS strings.
     SasEncryptionScope V2020_12_06
     TableAuthenticationChallenge V2020_12_06
-    /// Creates of files and directories need no SMB headers; writes to a range may keep the time of the last one.
+    /// Creates of files and directories need no SMB headers; writes to a range may keep the time of the last one, and tell it.
     SmbHeadersOptional V2021_06_08
     /// Copy Blob From URL tells that the blob is encrypted.
     CopyFromUrlTellsEncryption V2021_08_06
     ColdTier V2021_12_02
+    /// Bearer tokens open files and directories, with the intent that the request names (recorded; documented a version later).
+    FileBearerTokens V2021_12_02
     /// 100 MiB per Append Block.
     AppendBlocks100MiB V2022_11_02
-    /// Bearer tokens open files and directories, with the intent that the request names.
-    FileBearerTokens V2022_11_02
     /// Names keep the dots at their end where the request says so.
     TrailingDots V2022_11_02
     /// List Handles says what each handle may do.
@@ -183,6 +189,8 @@ features! {
     BinaryPermissions V2024_11_04
     /// Bearer tokens open shares and the File service too.
     FileBearerTokensEverywhere V2024_11_04
+    /// Create Share and Set Share Properties answer what the share has now.
+    ShareProvisioningTold V2025_01_05
     /// Get and Set ACL of containers and queues with a bearer token.
     AclWithBearer V2025_07_05
     /// Bodies in segments with checksums.
@@ -198,7 +206,11 @@ features! {
     SmartTier V2026_06_06
     /// `sr=d` where names are no tree, as in every account here.
     DirectorySasOnFlatAccounts V2026_06_06
+    /// Create File takes the bytes that the file begins with.
+    FilesWithBytes V2026_06_06
     ListEndBefore V2026_10_06
+    /// List Ranges answers in pages.
+    RangesInPages V2026_10_06
     /// Get Blob shows the access tier.
     TierHeadersOnGetBlob V2026_10_06
     /// Data writes answer MD5 and CRC64 both when an MD5 was sent.

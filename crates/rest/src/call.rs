@@ -9,12 +9,14 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{ReadingOp, Resource, Row, WritingOp};
 use lazuli_model::time::Timestamp;
 use lazuli_service::blob::{BlobAddress, BlobState};
+use lazuli_service::file::{FileAddress, ShareAddress};
 use lazuli_service::{Body, Context, Services};
 
 use crate::address;
 use crate::auth::Auth;
 use crate::authorize::Grant;
 use crate::copy::Sources;
+use crate::file;
 use crate::head::Head;
 use crate::preconditions;
 use crate::reply::Reply;
@@ -59,6 +61,18 @@ impl Call {
     pub fn blob(&self) -> BlobAddress {
         debug_assert_eq!(self.head.target.resource, Resource::Blob);
         BlobAddress { container: self.head.target.container.clone(), blob: self.head.target.object.clone() }
+    }
+
+    /// The directory or file of the address, in the share or in its snapshot.
+    pub fn path(&self) -> Result<FileAddress, Failure> {
+        let (share, snapshot) = (self.container(), file::address::share_snapshot(&self.head));
+        Ok(FileAddress { share, snapshot, path: file::address::path(&self.head)?.names().to_vec() })
+    }
+
+    /// The share of the address, or its snapshot.
+    pub fn share(&self) -> ShareAddress {
+        let (share, snapshot) = (self.container(), file::address::share_snapshot(&self.head));
+        ShareAddress { share, snapshot }
     }
 
     /// The snapshot that the address names, of an operation that can be asked of one and of no version.

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lazuli_model::access::PublicAccess;
-use lazuli_model::admission::{LeaseAction, LeaseDuration};
+use lazuli_model::admission::{LeaseAction, LeaseDuration, LeaseId};
 use lazuli_model::blob::{ContentHeaders, ContentMd5, Tier};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::metadata::Metadata;
@@ -138,7 +138,13 @@ pub fn lease_action(head: &Head, row: &Row) -> Result<LeaseAction, Failure> {
         Op::RenewBlobLease | Op::RenewContainerLease | Op::RenewShareLease => {
             LeaseAction::Renew { id: id()? }
         }
-        Op::ChangeBlobLease | Op::ChangeContainerLease | Op::ChangeShareLease | Op::ChangeFileLease => {
+        // Without ids a file that is not leased says so (recorded), and no lease has the id of none.
+        Op::ChangeFileLease => {
+            let none = LeaseId(uuid::Uuid::nil());
+            let id = lease_id(head, headers::X_MS_LEASE_ID)?.unwrap_or(none);
+            LeaseAction::Change { id, proposed: proposed()?.unwrap_or(none) }
+        }
+        Op::ChangeBlobLease | Op::ChangeContainerLease | Op::ChangeShareLease => {
             let missing = || Failure::missing_header(headers::X_MS_PROPOSED_LEASE_ID);
             LeaseAction::Change { id: id()?, proposed: proposed()?.ok_or_else(missing)? }
         }

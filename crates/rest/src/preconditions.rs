@@ -4,9 +4,12 @@ use lazuli_model::admission::{LeaseId, Preconditions, SequenceConditions};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETagCondition;
 use lazuli_model::operation::{Conditions, LeaseUse, Op, Row, Rule, Source};
+use lazuli_model::smb::{FileAttributes, Wish};
 use lazuli_model::tags::TagExpression;
 use lazuli_model::time::Timestamp;
 
+use crate::decode;
+use crate::file::smb_headers;
 use crate::head::Head;
 use crate::headers::{self, spelled};
 
@@ -73,7 +76,32 @@ pub fn target(head: &Head, row: &Row) -> Result<Preconditions, Failure> {
         given.tier_if_unmodified_since =
             date(head, headers::X_MS_ACCESS_TIER_IF_UNMODIFIED_SINCE, row.policy.rule)?;
     }
+    of_files(head, row, &mut given)?;
     Ok(given)
+}
+
+/// What opens, locks and the read-only attribute of files are judged by.
+fn of_files(head: &Head, row: &Row, given: &mut Preconditions) -> Result<(), Failure> {
+    match row.op {
+        Op::RenameFile | Op::RenameDirectory => {
+            given.ignores_read_only = head.flag(headers::X_MS_FILE_RENAME_IGNORE_READONLY)?;
+        }
+        Op::CopyFile => given.ignores_read_only = head.flag(headers::X_MS_FILE_COPY_IGNORE_READONLY)?,
+        // The attribute is taken off by setting others.
+        Op::SetFileProperties => {
+            let attributes = smb_headers::wishes(head, smb_headers::Use::Set)?.attributes;
+            given.ignores_read_only =
+                matches!(attributes, Wish::Value(set) if !set.has(FileAttributes::READ_ONLY));
+        }
+        Op::GetFile => {
+            let range = decode::range(head);
+            let end = |last: Option<u64>| last.map_or(u64::MAX, |last| last.saturating_add(1));
+            given.locked_range = range.map(|range| range.start..end(range.end));
+        }
+        Op::AcquireFileLease => given.begins_lease = true,
+        _ => {}
+    }
+    Ok(())
 }
 
 /// A rename names the lease of what it would replace apart from that of its source.

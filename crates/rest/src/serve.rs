@@ -65,8 +65,8 @@ impl Gateway {
 
     /// Where copies may come from, beside the address that a request itself came to.
     #[must_use]
-    pub fn with_sources(mut self, sources: Sources) -> Self {
-        self.sources = Arc::new(sources);
+    pub fn with_sources(mut self, sources: Arc<Sources>) -> Self {
+        self.sources = sources;
         self
     }
 
@@ -268,7 +268,11 @@ impl Gateway {
                 let found = lazuli_service::table::table_access(services, account, name);
                 found.await?
             }
-            Service::File | Service::Dfs => None,
+            Service::File => {
+                let found = lazuli_service::file::share_access(services, account, name);
+                found.await?
+            }
+            Service::Dfs => None,
         })
     }
 }

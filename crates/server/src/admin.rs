@@ -87,6 +87,9 @@ impl Admin {
         if !self.ready.load(Ordering::Relaxed) {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "draining\n");
         }
+        if let Some(reason) = self.services.unready() {
+            return plain(StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n"));
+        }
         if self.services.is_late() {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "heartbeats are late\n");
         }
@@ -94,9 +97,11 @@ impl Admin {
         if self.well_known_key_exposed {
             text.push_str("warning: the well-known key is served beyond loopback\n");
         }
-        let others = self.services.servers_with_other_accounts();
+        let others = self.services.servers_with_other_settings();
         if others > 0 {
-            text.push_str(&format!("warning: {others} other servers know other accounts or keys\n"));
+            text.push_str(&format!(
+                "warning: {others} other servers know other accounts, keys or features\n"
+            ));
         }
         plain(StatusCode::OK, text)
     }

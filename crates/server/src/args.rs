@@ -31,10 +31,36 @@ pub enum Command {
     Serve(Box<ServeArgs>),
     /// Print the connection string of a server with these settings, for clients.
     ConnectionString(Box<ConnectionStringArgs>),
+    /// Copy a whole store to another place: from a directory to a database with its bytes, or back. No server may work over
+    /// either. What is there already of an earlier try is not copied again, and everything is compared at the end.
+    Move(MoveArgs),
+    /// After all servers were replaced by a newer version.
+    Upgrade {
+        #[command(subcommand)]
+        step: UpgradeStep,
+    },
     /// Print the reference of all operations, as Markdown.
     Operations,
     /// Print the completions of the command line for a shell.
     Completions { shell: Shell },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum UpgradeStep {
+    /// From now on what is written is what only this version and later ones can read. Refused while a server of an older version
+    /// works over the store.
+    Finish(Box<ServeArgs>),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct MoveArgs {
+    /// What is copied: a directory, as --location takes it, or the TOML file of a server.
+    #[arg(long, value_name = "PLACE")]
+    pub from: PathBuf,
+
+    /// Where it is copied to, in the same way. Nothing is there but what an earlier try has copied.
+    #[arg(long, value_name = "PLACE")]
+    pub to: PathBuf,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -67,6 +93,24 @@ pub struct ServeArgs {
 pub enum OauthMode {
     /// Times, issuer and audience are checked, the signature is not: for development, on loopback only.
     Basic,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReadsMode {
+    /// Nothing is answered that the primary has not confirmed since it was read.
+    Strict,
+    /// What the primary shows is answered at once.
+    Primary,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DialectMode {
+    /// READ COMMITTED and advisory locks: PostgreSQL.
+    Locks,
+    /// SERIALIZABLE, for databases that only speak PostgreSQL's language.
+    Serializable,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
@@ -135,7 +179,7 @@ settings! {
         values {
             /// Address that every listener uses which is given none of its own [default: 127.0.0.1].
             host: String, "host", "HOST", "LAZULI_HOST";
-            /// Services that are served, of blob, queue, table, file and dfs, separated by commas [default: all].
+            /// Services that are served, of blob, queue, table, file, dfs and smb, separated by commas [default: all].
             services: List, "services", "LIST", "LAZULI_SERVICES";
             /// Address the Blob service listens on.
             blob_host: String, "blobHost", "HOST", "LAZULI_BLOB_HOST";
@@ -161,7 +205,9 @@ settings! {
             web_host: String, "webHost", "HOST", "LAZULI_WEB_HOST";
             /// Port of the static websites [default: 10005]; without it and --webHost they are served by host name only.
             web_port: u16, "webPort", "PORT", "LAZULI_WEB_PORT";
-            /// Port of SMB [default: 10445]; accepted, not opened yet.
+            /// Address the File service listens on for SMB.
+            smb_host: String, "smbHost", "HOST", "LAZULI_SMB_HOST";
+            /// Port of the File service over SMB [default: 10445].
             smb_port: u16, "smbPort", "PORT", "LAZULI_SMB_PORT";
         }
         switches {
@@ -174,6 +220,28 @@ settings! {
             /// Where the data lives, in a directory lazuli-data [default: the working directory].
             #[arg(short = 'l')]
             location: PathBuf, "location", "DIR", "LAZULI_LOCATION";
+            /// A PostgreSQL database instead of a directory, which several servers may share: postgres://USER@HOST:PORT,HOST:PORT/NAME
+            /// with every node that may be or become the primary; needs --bytes (docs/cluster.md).
+            database: String, "database", "URL", "LAZULI_DATABASE";
+            /// File with the password of the database's user, if it is not in the URL or in LAZULI_DATABASE_PASSWORD.
+            database_password_file: PathBuf, "databasePasswordFile", "FILE", "LAZULI_DATABASE_PASSWORD_FILE";
+            /// Schema of the database that is used, and made if it is not there [default: lazuli].
+            schema: String, "schema", "NAME", "LAZULI_SCHEMA";
+            /// How reads are answered [default: strict with several hosts, primary with one].
+            reads: ReadsMode, "reads", "MODE", "LAZULI_READS";
+            /// How commits are kept apart: by advisory locks, or by the database alone where it has none that can be relied on
+            /// [default: locks].
+            dialect: DialectMode, "dialect", "MODE", "LAZULI_DIALECT";
+            /// Where bytes are kept beside a database: s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or file:///DIR of a file system that all
+            /// servers share.
+            bytes: String, "bytes", "URL", "LAZULI_BYTES";
+            /// MiB of memory for chunks that were fetched from there [default: 128].
+            byte_cache: usize, "byteCache", "MIB", "LAZULI_BYTE_CACHE";
+            /// Hours for which bytes are kept there after nothing needs them: a database that is restored to a moment in that
+            /// time finds them [default: 0].
+            byte_retention: u32, "byteRetention", "HOURS", "LAZULI_BYTE_RETENTION";
+            /// KiB up to which a blob is kept in the database rather than as bytes, at most 64 [default: 16].
+            inline_limit: usize, "inlineLimit", "KIB", "LAZULI_INLINE_LIMIT";
             /// Create these containers at start: [account/]name, separated by commas.
             create_containers: List, "createContainers", "LIST", "LAZULI_CREATE_CONTAINERS";
             /// Create these queues at start: [account/]name, separated by commas.
@@ -204,6 +272,9 @@ settings! {
             oauth_jwks: PathBuf, "oauthJwks", "FILE", "LAZULI_OAUTH_JWKS";
             /// Audience of verified bearer tokens [default: the storage service's].
             oauth_audience: String, "oauthAudience", "URL", "LAZULI_OAUTH_AUDIENCE";
+            /// By which addresses clients reach the Blob and the File service, where that is a balancer's: blob=HOST[:PORT] and
+            /// file=HOST[:PORT], separated by commas. What a copy names by them is read here.
+            public_addresses: List, "publicAddresses", "LIST", "LAZULI_PUBLIC_ADDRESSES";
             /// Hosts elsewhere that copies may read: HOST[:PORT], separated by commas [default: none].
             copy_sources: List, "copySources", "LIST", "LAZULI_COPY_SOURCES";
         }

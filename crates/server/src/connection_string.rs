@@ -48,9 +48,9 @@ fn build(account: &str, key: &str, tls: bool, listeners: &[(Service, SocketAddr)
     text
 }
 
-/// Services that are built. Some clients refuse a string with a name that they do not know, such as that of dfs.
+/// Some clients refuse a string with a name that they do not know, such as that of dfs.
 fn has_endpoint(service: Service) -> bool {
-    matches!(service, Service::Blob | Service::Queue | Service::Table)
+    !matches!(service, Service::Dfs)
 }
 
 fn endpoint(service: Service) -> &'static str {
@@ -90,7 +90,8 @@ mod tests {
         assert_eq!(
             build("mine", "a2V5", true, &listeners),
             "DefaultEndpointsProtocol=https;AccountName=mine;AccountKey=a2V5;\
-             BlobEndpoint=https://127.0.0.1:1/mine;QueueEndpoint=https://[::1]:2/mine;TableEndpoint=https://10.0.0.7:3/mine;"
+             BlobEndpoint=https://127.0.0.1:1/mine;QueueEndpoint=https://[::1]:2/mine;TableEndpoint=https://10.0.0.7:3/mine;\
+             FileEndpoint=https://127.0.0.1:4/mine;"
         );
     }
 }

@@ -9,10 +9,12 @@ mod create_at_start;
 mod descriptors;
 mod log;
 mod metrics;
+mod moving;
 mod net;
 mod run;
 mod secret;
 mod signals;
+mod smb_listener;
 mod startup_warnings;
 mod storage_listener;
 
@@ -21,7 +23,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use args::{Cli, Command, ServeArgs};
+use args::{Cli, Command, ServeArgs, UpgradeStep};
 use config::{Environment, resolve};
 
 #[global_allocator]
@@ -47,6 +49,13 @@ fn main() -> ExitCode {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "lazuli", &mut text);
             print(&String::from_utf8_lossy(&text))
+        }
+        Some(Command::Move(asked)) => {
+            moving::move_all(&asked).unwrap_or_else(|error| refuse(&error.to_string()))
+        }
+        Some(Command::Upgrade { step: UpgradeStep::Finish(nearer) }) => {
+            let args = merge(*nearer, cli.serve);
+            moving::finish_upgrade(&args).unwrap_or_else(|error| refuse(&error.to_string()))
         }
         Some(Command::Operations) => {
             print(&lazuli_model::operation::operations_markdown(lazuli_rest::is_built))

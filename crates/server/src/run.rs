@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use lazuli_engine::Engine;
 use lazuli_model::operation::Service;
-use lazuli_service::Members;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -22,6 +21,7 @@ use crate::metrics::Metrics;
 use crate::net::tls::Certificate;
 use crate::net::{Acceptor, Bound, ConnectionSettings, Lanes, bind};
 use crate::signals::{Signals, Told};
+use crate::smb_listener;
 use crate::storage_listener::{Place, StorageListener};
 use crate::{connection_string, create_at_start, log, startup_warnings};
 
@@ -65,17 +65,17 @@ async fn serve(
     let certificate = config.tls.clone().map(Certificate::load).transpose()?;
     let listeners = bind_all(config, args.rehearse_servers.unwrap_or(1))?;
     let share = share_descriptors(config)?;
-    let engine = assemble::open_engine(config, share.engine)?;
+    let engine = assemble::open_engine(config, share.engine).await?;
 
     let acceptor = Acceptor::new(share.connections, Lanes::start()?);
     let admin_acceptor = Acceptor::new(ADMIN_CONNECTIONS, Lanes::here());
     let metrics = Metrics::new(acceptor.clone());
-    // A directory is locked by this process: it is alone unless a rehearsal wants more servers in it.
-    let members = if listeners.servers.len() > 1 { Members::Several } else { Members::Alone };
+    let members = assemble::members(config, listeners.servers.len());
     let mut servers = Vec::new();
     for bound in &listeners.servers {
-        let own = config.listeners.iter().zip(bound).filter(|(of, _)| of.service == Service::Blob);
-        let own = own.map(|(_, bound)| bound.address).collect();
+        let is_source = |service: Service| matches!(service, Service::Blob | Service::File);
+        let own = config.listeners.iter().zip(bound).filter(|(of, _)| is_source(of.service));
+        let own = own.map(|(of, bound)| (of.service, bound.address)).collect();
         servers.push(assemble::assemble(config, &engine, members, &metrics, own).await?);
     }
     let Some(first) = servers.first() else { return Err("no server".into()) };
@@ -107,6 +107,11 @@ async fn serve(
             let settings = ConnectionSettings { answering, tls, keep_alive, least_rate };
             tokio::spawn(acceptor.clone().run(bound.listener, settings));
         }
+    }
+    for (number, (assembled, bound)) in servers.iter().zip(listeners.smb).enumerate() {
+        let name = if number == 0 { "smb".to_owned() } else { format!("smb-{}", number + 1) };
+        announcement.push_str(&format!("lazuli: {name} listening on smb://{}\n", bound.address));
+        smb_listener::start(&acceptor, assembled, &metrics, bound)?;
     }
     if let Some(bound) = listeners.web {
         announce(&mut announcement, "web", certificate.is_some(), bound.address);
@@ -224,10 +229,12 @@ struct Listeners {
     web: Option<Bound>,
     /// Of each server, one for each service.
     servers: Vec<Vec<Bound>>,
+    /// Of each server, where it is served.
+    smb: Vec<Bound>,
     admin: Bound,
 }
 
-fn bind_all(config: &Config, servers: u8) -> Result<Listeners, Error> {
+fn bind_all(config: &Config, count: u8) -> Result<Listeners, Error> {
     let open = |name: &str, address: SocketAddr| {
         bind(address).map_err(|error| Error::from(format!("cannot listen on {address} ({name}): {error}")))
     };
@@ -238,9 +245,15 @@ fn bind_all(config: &Config, servers: u8) -> Result<Listeners, Error> {
         });
         bound.collect()
     };
-    let servers = (0..servers).map(of_server).collect::<Result<_, _>>()?;
+    let servers = (0..count).map(of_server).collect::<Result<_, _>>()?;
+    let of_smb = |number: u8| -> Option<Result<Bound, Error>> {
+        let address = config.smb?;
+        let port = if number == 0 { address.port() } else { 0 };
+        Some(open("smb", SocketAddr::new(address.ip(), port)))
+    };
+    let smb = (0..count).filter_map(of_smb).collect::<Result<_, _>>()?;
     let web = config.web.map(|address| open("web", address)).transpose()?;
-    Ok(Listeners { servers, web, admin: open("admin", config.admin)? })
+    Ok(Listeners { servers, smb, web, admin: open("admin", config.admin)? })
 }
 
 /// One line for each listener, of a form that tools may parse: `lazuli: NAME listening on SCHEME://ADDRESS`.
@@ -259,8 +272,8 @@ fn reload_certificate(certificate: Option<&Certificate>) {
 
 fn reload_keys(args: &ServeArgs, environment: &Environment, servers: &[Assembled]) {
     match reload_accounts(args, environment) {
-        Ok(accounts) => {
-            servers.iter().for_each(|server| server.replace_accounts(accounts.clone()));
+        Ok((accounts, credentials)) => {
+            servers.iter().for_each(|server| server.replace_accounts(accounts.clone(), &credentials));
             tracing::info!("accounts reloaded");
         }
         Err(error) => tracing::error!(%error, "accounts not reloaded, the old ones stay"),

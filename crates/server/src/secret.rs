@@ -27,7 +27,7 @@ pub enum SecretError {
 /// becomes the engine's, and the file is removed.
 pub async fn delegation(storage: &Storage, services: &Services) -> Result<[u8; BYTES], SecretError> {
     let file = match storage {
-        Storage::Memory => None,
+        Storage::Memory | Storage::Database(_) => None,
         Storage::Directory(directory) => Some(directory.join(FILE)),
     };
     let found = match &file {

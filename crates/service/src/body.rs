@@ -27,6 +27,8 @@ pub enum BodyError {
     Crc64Mismatch { sent: u64, found: u64 },
     /// What the bytes are wrapped in is not as it should be.
     Malformed(&'static str),
+    /// A source elsewhere does not send what it should.
+    Source { status: u16, why: &'static str },
 }
 
 impl From<BodyError> for Fault {
@@ -39,6 +41,9 @@ impl From<BodyError> for Fault {
                 Failure::new(ErrorCode::OperationTimedOut).cause("request body stalled").into()
             }
             BodyError::Crc64Mismatch { sent, found } => crc64_mismatch(sent, found).into(),
+            BodyError::Source { status, why } => {
+                Failure::new(ErrorCode::CannotVerifyCopySource).with_status(status).cause(why).into()
+            }
             BodyError::Malformed(how) => Failure::new(ErrorCode::InvalidInput)
                 .detail("Reason", how)
                 .cause("malformed structured body")

@@ -6,6 +6,7 @@ pub mod budget;
 pub mod event;
 pub mod fault;
 pub mod file;
+pub mod open_file;
 pub mod outgoing;
 pub mod pace;
 pub mod query;
@@ -32,7 +33,7 @@ use lazuli_model::version::ApiVersion;
 pub use body::{Body, BodyError};
 pub use fault::{Answer, Fault};
 pub use lazuli_engine::{Crc64, crc64, crc64_combine};
-pub use store::{Members, Services, download, upkeep, upload};
+pub use store::{Formats, Members, Services, download, moving, upkeep, upload};
 
 /// Settings of the meaning, whatever the wire.
 #[derive(Clone, Debug)]
@@ -45,6 +46,10 @@ pub struct ServiceOptions {
     pub commit_patience: Duration,
     /// Whether other servers work over the same engine.
     pub members: Members,
+    /// Bodies up to this size are kept beside the records, not as chunks of bytes. At most [`MOST_INLINE`].
+    pub inline_limit: usize,
+    /// What this program reads of what is stored.
+    pub formats: Formats,
     /// Whether the clock is where tests moved it to.
     pub test_clock: bool,
     /// How long a blob is on its way out of the archive, with the standard priority.
@@ -52,6 +57,9 @@ pub struct ServiceOptions {
     /// What each account can do beyond a plain one.
     pub features: Arc<AccountFeatures>,
 }
+
+/// Of `inline_limit`: what a value of the engine holds, sealed too.
+pub const MOST_INLINE: usize = 64 * 1024;
 
 /// For request bodies that are read as a whole: block lists, batches, entities, XML.
 pub(crate) const DOCUMENT_MEMORY: usize = 64 * 1024 * 1024;
@@ -63,6 +71,8 @@ impl Default for ServiceOptions {
             answer_memory: 64 * 1024 * 1024,
             commit_patience: Duration::from_secs(30),
             members: Members::Alone,
+            inline_limit: store::INLINE_LIMIT,
+            formats: Formats::default(),
             test_clock: false,
             rehydration_time: Duration::from_secs(10 * 60 * 60),
             features: Arc::default(),

@@ -61,6 +61,11 @@ impl Outgoing {
         self.budget.take_within(bytes, PATIENCE).await.map(Some).ok_or_else(busy)
     }
 
+    /// Memory for all of an answer before any of it is found. A request that waits here holds nothing yet.
+    pub async fn set_aside(&self, bytes: usize) -> Result<Share, Failure> {
+        self.budget.take_within(bytes, PATIENCE).await.ok_or_else(busy)
+    }
+
     /// Memory for reading ahead of a client; none when memory is short, and then little is read ahead.
     pub(crate) fn ahead(&self, bytes: usize) -> Option<Share> {
         if self.budget.is_short() { None } else { self.budget.try_take(bytes) }

@@ -9,13 +9,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use lazuli_engine::Engine;
+use lazuli_engine::{Engine, Host, RemoteBytes, RemoteOptions};
 use lazuli_service::{Members, ServiceOptions, Services, upkeep};
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::task::JoinHandle;
 
 /// Quicker than real ones, so that no test waits for them.
 const BEAT: Duration = Duration::from_millis(5);
+
+/// An engine for a test: in memory, or on a PostgreSQL server when LAZULI_TEST_ENGINE says so.
+/// `cargo xtask cluster` runs the tests of several servers like that.
+pub async fn engine(host: Host) -> Engine {
+    if std::env::var("LAZULI_TEST_ENGINE").as_deref() != Ok("postgres") {
+        return Engine::memory(host);
+    }
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let shared = lazuli_testing::postgres::shared().expect("PostgreSQL is asked for, and not installed");
+    // One memory for all servers: tests write on one and publish on another, and ask how many bytes are alive.
+    let mut options = RemoteOptions::new(shared.url(), RemoteBytes::memory());
+    let (next, now) = (NEXT.fetch_add(1, Ordering::Relaxed), std::time::SystemTime::UNIX_EPOCH.elapsed());
+    options.schema = format!("s_{}_{next}_{:x}", std::process::id(), now.map_or(0, |now| now.subsec_nanos()));
+    options.unsafe_database = true;
+    Engine::connect(options, host).await.expect("connected")
+}
 
 #[derive(Clone)]
 pub struct Servers(Arc<Inner>);
@@ -40,7 +56,11 @@ impl Servers {
     pub async fn new(engine: Engine, options: ServiceOptions, count: usize) -> Self {
         let members = if count > 1 { Members::Several } else { Members::Alone };
         let options = ServiceOptions { members, ..options };
-        let all: Vec<Services> = (0..count).map(|_| Services::new(engine.clone(), options.clone())).collect();
+        let mut all = vec![Services::new(engine.clone(), options.clone())];
+        while all.len() < count {
+            let another = engine.another().await.expect("connected");
+            all.push(Services::new(another, options.clone()));
+        }
         for server in &all {
             server.join().await.expect("joined");
         }

@@ -33,6 +33,11 @@ impl Turns {
         }
     }
 
+    /// A turn, if there is one now.
+    pub fn try_take(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.free).try_acquire_owned().ok()
+    }
+
     /// Does the work on a blocking thread. The turn goes with the work: a client that leaves does not make room for more
     /// of it. A panic of the work is one of the request.
     pub async fn on_thread<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {

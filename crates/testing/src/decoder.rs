@@ -1,4 +1,4 @@
-//! Answers out of the bytes of a connection, whoever reads them from where.
+//! Answers out of the bytes of a connection.
 
 use std::io;
 

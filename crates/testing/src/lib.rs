@@ -3,7 +3,12 @@
 //! The server's own code checks what is signed here. So nothing here comes from the crates of the server, and nothing of the
 //! server may come from here: strings to sign are written after the published pages, a second time.
 
+mod guard;
+mod link;
+pub mod patroni;
+pub mod postgres;
 mod process;
+pub mod seaweed;
 mod server;
 pub mod xml;
 

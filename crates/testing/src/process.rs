@@ -6,9 +6,12 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// Killed when dropped.
+use crate::guard::Guard;
+
+/// Killed when dropped, and also when we end without a word.
 pub struct Process {
     child: Child,
+    _guard: Guard,
 }
 
 /// A command that may open so many files, and no more.
@@ -29,7 +32,7 @@ impl Process {
         let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
         let child =
             spawned.map_err(|error| format!("cannot run {}: {error}", command.get_program().display()))?;
-        let mut process = Self { child };
+        let mut process = Self::guarded(child);
         let output = process.child.stdout.take().ok_or("the child has no output")?;
         let (tell, told) = mpsc::channel();
         std::thread::spawn(move || {
@@ -45,6 +48,18 @@ impl Process {
         }
         process.kill();
         Err(format!("did not start: {}", process.errors()))
+    }
+
+    /// One that is asked otherwise whether it is ready. What it writes to its output is dropped.
+    pub fn spawn(command: &mut Command) -> Result<Self, String> {
+        let spawned = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+        let child =
+            spawned.map_err(|error| format!("cannot run {}: {error}", command.get_program().display()))?;
+        Ok(Self::guarded(child))
+    }
+
+    fn guarded(child: Child) -> Self {
+        Self { _guard: Guard::of(child.id()), child }
     }
 
     pub fn id(&self) -> u32 {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::Process;
 
 const PATIENCE: Duration = Duration::from_secs(60);
-const LISTENERS: [&str; 6] = ["blob", "queue", "table", "file", "dfs", "admin"];
+const LISTENERS: [&str; 7] = ["blob", "queue", "table", "file", "dfs", "smb", "admin"];
 
 /// Every listener gets a port that is free.
 pub fn free_ports(command: &mut Command) -> &mut Command {

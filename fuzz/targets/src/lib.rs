@@ -19,6 +19,9 @@ mod query;
 mod record;
 pub mod recovery;
 pub mod request;
+mod smb_logon;
+mod smb_message;
+mod smb_pipe;
 mod structured;
 pub mod tags;
 
@@ -43,6 +46,9 @@ pub const TARGETS: &[Target] = &[
     Target { name: "record", run: record::run, rounds: 6_000 },
     Target { name: "recovery", run: recovery::run, rounds: 20 },
     Target { name: "request", run: request::run, rounds: 400 },
+    Target { name: "smb_logon", run: smb_logon::run, rounds: 10_000 },
+    Target { name: "smb_message", run: smb_message::run, rounds: 20_000 },
+    Target { name: "smb_pipe", run: smb_pipe::run, rounds: 5_000 },
     Target { name: "structured", run: structured::run, rounds: 20_000 },
     Target { name: "tags", run: tags::run, rounds: 20_000 },
 ];

@@ -12,7 +12,7 @@ pub fn run(data: &[u8]) {
     let split = data.iter().position(|byte| *byte == 0).unwrap_or(data.len());
     let (text, blob) = (&data[..split], data.get(split + 1..).unwrap_or_default());
     let Ok(query) = Query::parse(&String::from_utf8_lossy(text)) else { return };
-    assert!(query.cost() <= 1_000);
+    assert!(query.cost() <= 1_000 + text.len());
     let json = Format::Json { separator: b"\n".to_vec() };
     let escaping = Delimited { escape: Some(b'\\'), headers: true, ..Delimited::default() };
     for input in [Format::default(), Format::Delimited(escaping), json.clone()] {

@@ -1,6 +1,8 @@
 //! Benchmarks, by name. Numbers mean something only on a quiet machine.
 
 mod azurite;
+mod nginx;
+mod smb;
 mod start;
 mod wire;
 
@@ -17,6 +19,9 @@ const BENCHES: &[Bench] = &[
     Bench { name: "blob", run: wire::blob },
     Bench { name: "queue", run: wire::queue },
     Bench { name: "table", run: wire::table },
+    Bench { name: "file", run: wire::file },
+    Bench { name: "cluster", run: wire::cluster },
+    Bench { name: "smb", run: smb::run },
 ];
 
 fn engine(arguments: &[&str]) -> Chore {

@@ -3,7 +3,7 @@
 //! `cargo xtask bench blob -- quick` takes some minutes; without the word, a quarter of an hour. Other arguments
 //! are those of `lazuli-bench blob`. The same holds for `queue` and `table`, which take some minutes anyway.
 
-use super::azurite;
+use super::{azurite, nginx};
 use crate::paths;
 use crate::shell::{self, Chore, cargo_dist, command};
 
@@ -22,6 +22,20 @@ pub fn table(arguments: &[&str]) -> Chore {
     run("table", arguments)
 }
 
+pub fn file(arguments: &[&str]) -> Chore {
+    run("file", arguments)
+}
+
+/// Servers over PostgreSQL, beside the database alone.
+pub fn cluster(arguments: &[&str]) -> Chore {
+    if lazuli_testing::postgres::available().is_none() {
+        return Ok(());
+    }
+    shell::run(cargo_dist("build").args(["--package", "lazuli", "--package", "lazuli-bench"]))?;
+    let mut bench = command(paths::dist().join("lazuli-bench"));
+    shell::run(bench.arg("cluster").arg("--lazuli").arg(paths::dist().join("lazuli")).args(arguments))
+}
+
 fn run(service: &str, arguments: &[&str]) -> Chore {
     // One call: two would build the dependencies twice, with the features of each.
     shell::run(cargo_dist("build").args(["--package", "lazuli", "--package", "lazuli-bench"]))?;
@@ -34,6 +48,12 @@ fn run(service: &str, arguments: &[&str]) -> Chore {
         && let Some(azurite) = azurite::installed()
     {
         bench.arg("--azurite").arg(azurite);
+    }
+    if service == "blob"
+        && !arguments.contains(&"--no-limits")
+        && let Some(nginx) = nginx::installed()
+    {
+        bench.arg("--nginx").arg(nginx);
     }
     for argument in arguments {
         match *argument {

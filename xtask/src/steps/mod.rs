@@ -3,9 +3,10 @@
 pub mod chaos;
 mod dotnet;
 mod js;
-mod python;
+pub mod python;
 mod replay;
 mod rust;
+mod smb;
 mod tidy;
 mod tools;
 
@@ -31,8 +32,14 @@ const STEPS: &[Step] = &[
     Step { name: "python", title: "the official Python clients", run: python::run },
     Step { name: "js", title: "the official JavaScript clients", run: js::run },
     Step { name: "dotnet", title: "the official .NET clients, v12 and v11", run: dotnet::run },
+    Step {
+        name: "smb",
+        title: "smbclient, impacket, smbprotocol, smbtorture and a kernel's mount",
+        run: smb::run,
+    },
     Step { name: "replay", title: "recorded answers of the real service", run: replay::run },
     Step { name: "chaos", title: "kills, histories, clocks, abuse and want", run: chaos::run },
+    Step { name: "cluster", title: "several servers over PostgreSQL", run: crate::cluster::step },
     Step { name: "tools", title: "azcopy, rclone, deltalake and others", run: tools::run },
 ];
 

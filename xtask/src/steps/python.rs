@@ -15,17 +15,22 @@ pub fn run() -> Chore<Outcome> {
     if !requirements.is_file() {
         return Ok(Outcome::Skipped("conformance/clients/python is not written yet"));
     }
-    let python = install(&requirements)?;
     let server = Server::start("python")?;
+    against(&server.environment(), &[]).map(|()| Outcome::Passed)
+}
+
+/// With these variables, and without some of the tests.
+pub fn against(environment: &[(&'static str, String)], without: &[&str]) -> Chore {
+    let python = install(&paths::root().join(TESTS).join("requirements.txt"), "venv")?;
     let mut pytest = command(python);
-    pytest.args(["-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS]).envs(server.environment());
-    execute(&mut pytest)?;
-    Ok(Outcome::Passed)
+    pytest.args(["-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS]);
+    pytest.args(without.iter().map(|test| format!("--deselect={TESTS}/{test}")));
+    execute(pytest.envs(environment.iter().map(|(name, value)| (name, value))))
 }
 
 /// The interpreter of an environment that has what the tests need; made anew only when the list changes.
-fn install(requirements: &Path) -> Chore<std::path::PathBuf> {
-    let venv = paths::target().join("venv");
+pub fn install(requirements: &Path, name: &str) -> Chore<std::path::PathBuf> {
+    let venv = paths::target().join(name);
     let python = venv.join("bin/python");
     let wanted =
         std::fs::read_to_string(requirements).map_err(|error| format!("requirements.txt: {error}"))?;

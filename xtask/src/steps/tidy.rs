@@ -17,9 +17,9 @@ const MACHINE: [&str; 3] = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat
 /// What a signer, a client's constants and the start of a server cannot do without, and where it may stand. Test programs
 /// have it from `lazuli-testing`. The server has its own: a signer that shared the server's code would check nothing.
 const WRITTEN_ONCE: [(&str, &[&str]); 3] = [
-    (concat!("HMAC_", "SHA256"), &["crates/testing", "crates/rest/src/auth"]),
+    (concat!("HMAC_", "SHA256"), &["crates/testing", "crates/rest/src/auth", "crates/smb/src/crypto"]),
     (concat!("Eby8vdM", "02xNOcqFlqUwJPLlmEtlCDXJ1"), &["crates/testing", "crates/rest/src/auth"]),
-    (concat!("\"dfs\", ", "\"admin\""), &["crates/testing"]),
+    (concat!("\"smb\", ", "\"admin\""), &["crates/testing"]),
 ];
 
 pub fn run() -> Chore<Outcome> {
@@ -61,7 +61,7 @@ fn judge(path: &Path, text: &str, faults: &mut Vec<String>) {
         faults.push(format!("{shown}: {lines} lines; split it by idea, at most {MOST_LINES}"));
     }
     // The wire sees what operations answer, not what is stored.
-    let is_wire = path.starts_with(paths::root().join("crates/rest"));
+    let is_wire = ["crates/rest", "crates/smb"].iter().any(|wire| path.starts_with(paths::root().join(wire)));
     for (number, line) in text.lines().enumerate() {
         if is_wire && (line.contains("service::record") || line.contains("store::record")) {
             faults.push(format!("{shown}:{}: a record; let the operation answer with it", number + 1));

@@ -1,5 +1,5 @@
-//! conformance/tools: programs that people use (azcopy, rclone, deltalake, the Event Hubs checkpoint store; az too where
-//! LAZULI_TEST_AZ is set, for it is large). They are installed below the target directory.
+//! conformance/tools: programs and libraries that people use, such as azcopy, az, rclone, deltalake and pyarrow. They are installed
+//! below the target directory.
 
 use super::Outcome;
 use crate::paths;
@@ -10,9 +10,6 @@ pub fn run() -> Chore<Outcome> {
     let server = Server::start("tools")?;
     let mut python = command("python3");
     python.args(["-B", "conformance/tools/run.py", "--place"]).arg(paths::target().join("tools"));
-    if std::env::var_os("LAZULI_TEST_AZ").is_some() {
-        python.arg("--with-az");
-    }
     execute(python.envs(server.environment()))?;
     Ok(Outcome::Passed)
 }

@@ -22,7 +22,7 @@ const PAGES: usize = 2;
 pub async fn measure(server: &Server, run: &Run) -> Outcome<Growth> {
     server.create_container(CONTAINER).await?;
     let many = run.growth.max(FEW);
-    let scene = Scene { server, all: std::slice::from_ref(server), run };
+    let scene = Scene { server, at: server.address(), all: std::slice::from_ref(server), run };
     fill(server, 0, FEW).await?;
     let [put, get, list] = once(&scene, FEW).await?;
     let began = Instant::now();

@@ -74,7 +74,7 @@ pub async fn pages(
 }
 
 /// Empty on the last page. Looked for from the end, since a page is long and its marker comes last. Markers of both servers need no unescaping: they are of the alphabet of base64.
-fn next_marker(body: &[u8]) -> String {
+pub fn next_marker(body: &[u8]) -> String {
     let body = String::from_utf8_lossy(body);
     let after = body.rsplit_once("<NextMarker>").map_or("", |(_, after)| after);
     after.split_once("</NextMarker>").map_or("", |(marker, _)| marker).to_owned()

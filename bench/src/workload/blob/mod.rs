@@ -1,13 +1,17 @@
 //! The Blob service. Each workload prepares what it needs in containers of its own, then measures.
 
+mod append;
 mod blocks;
 mod concurrency;
+mod copy;
 mod delete;
 mod growth;
 mod list;
+mod pages;
 mod transfer;
 
 pub use growth::measure as growth;
+pub use list::next_marker;
 
 use super::{Scene, Unit};
 use crate::Outcome;
@@ -21,6 +25,13 @@ pub enum Blob {
     Put(usize),
     Get(usize),
     GetProperties,
+    Append,
+    AppendToOne,
+    PutPage,
+    /// Of a page blob of so many bytes.
+    Snapshot(usize),
+    /// Within the server, of a block blob of so many bytes.
+    Copy(usize),
     Upload,
     Download,
     PutIfMatch,
@@ -41,6 +52,13 @@ impl Blob {
             Self::Get(64 << 10),
             Self::Get(4 << 20),
             Self::GetProperties,
+            Self::Append,
+            Self::AppendToOne,
+            Self::PutPage,
+            Self::Snapshot(0),
+            Self::Snapshot(1 << 30),
+            Self::Copy(64 << 10),
+            Self::Copy(256 << 20),
             Self::Upload,
             Self::Download,
             Self::PutIfMatch,
@@ -59,6 +77,11 @@ impl Blob {
             Self::Put(size) => format!("put {}", bytes(size)),
             Self::Get(size) => format!("get {}", bytes(size)),
             Self::GetProperties => "head".to_owned(),
+            Self::Append => format!("append {}", bytes(append::BLOCK)),
+            Self::AppendToOne => format!("append {}, {} to one blob", bytes(append::BLOCK), append::CLIENTS),
+            Self::PutPage => format!("put page {}", bytes(pages::PAGE)),
+            Self::Snapshot(size) => format!("snapshot page blob {}", bytes(size)),
+            Self::Copy(size) => format!("copy {}", bytes(size)),
             Self::Upload => "upload 256 MiB".to_owned(),
             Self::Download => "download 256 MiB".to_owned(),
             Self::PutIfMatch => "put if-match".to_owned(),
@@ -82,6 +105,7 @@ impl Blob {
     pub fn suits(self, kind: Kind) -> bool {
         match kind {
             Kind::Lazuli | Kind::Against | Kind::Azurite => true,
+            Kind::Nginx => matches!(self, Self::Get(_)),
             Kind::Bare(Bare::Log) => matches!(self, Self::Put(_) | Self::Upload),
             Kind::Bare(Bare::Hyper) => {
                 matches!(self, Self::Put(_) | Self::Get(_) | Self::GetProperties | Self::Upload)
@@ -94,6 +118,11 @@ impl Blob {
             Self::Put(size) => transfer::put(scene, size).await,
             Self::Get(size) => transfer::get(scene, size).await,
             Self::GetProperties => transfer::head(scene).await,
+            Self::Append => append::each_its_own(scene).await,
+            Self::AppendToOne => append::all_to_one(scene).await,
+            Self::PutPage => pages::put_page(scene).await,
+            Self::Snapshot(size) => pages::snapshot(scene, size).await,
+            Self::Copy(size) => copy::copy(scene, size).await,
             Self::Upload => blocks::upload(scene).await,
             Self::Download => blocks::download(scene).await,
             Self::PutIfMatch => concurrency::put_if_match(scene).await,
@@ -105,6 +134,10 @@ impl Blob {
     }
 }
 
-fn bytes(size: usize) -> String {
-    if size >= 1 << 20 { format!("{} MiB", size >> 20) } else { format!("{} KiB", size >> 10) }
+pub fn bytes(size: usize) -> String {
+    match size {
+        0x4000_0000.. => format!("{} GiB", size >> 30),
+        0x0010_0000.. => format!("{} MiB", size >> 20),
+        _ => format!("{} KiB", size >> 10),
+    }
 }

@@ -17,7 +17,7 @@ pub async fn measure(server: &Server, run: &Run) -> Outcome<Growth> {
     let many = run.growth.max(FEW);
     // Long enough for the store to flush and to compact some times.
     let run = &Run { seconds: run.seconds * 3.0, ..run.clone() };
-    let scene = Scene { server, all: std::slice::from_ref(server), run };
+    let scene = Scene { server, at: server.address(), all: std::slice::from_ref(server), run };
     fill(server, QUEUE, FEW).await?;
     let few = [take(&scene, 1).await?, take(&scene, 16).await?];
     let began = Instant::now();

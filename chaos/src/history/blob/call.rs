@@ -1,5 +1,7 @@
 //! What is asked of one blob, and what is told.
 
+use crate::history::refusals;
+
 /// Which write made a content: the body of a blob is this number, and every write has another.
 pub type Version = u64;
 /// Every client has one lease id of its own.
@@ -43,22 +45,6 @@ pub enum Lease {
     Available,
     Leased,
     Broken,
-}
-
-macro_rules! refusals {
-    ($( $name:ident $status:literal, )*) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Refusal { $( $name, )* }
-
-        impl Refusal {
-            pub fn read(status: u16, code: &str) -> Option<Self> {
-                match (status, code) {
-                    $( ($status, stringify!($name)) => Some(Self::$name), )*
-                    _ => None,
-                }
-            }
-        }
-    };
 }
 
 refusals! {

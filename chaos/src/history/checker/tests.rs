@@ -2,6 +2,8 @@
 
 use super::super::blob::call::{Answer, Call, Condition, Event, Lease, Refusal};
 use super::super::blob::model::Blob;
+use super::super::file::call as file;
+use super::super::file::model::Directory;
 use super::{Model, Verdict, check};
 use crate::random::Random;
 
@@ -127,5 +129,60 @@ fn those_who_wait_long_are_not_tried_in_all_orders() {
     for _ in 0..10 {
         let events = from_a_line(&mut random, 24, 20_000);
         assert_eq!(check::<Blob>(&events), Verdict::Linearizable);
+    }
+}
+
+fn of_a_file(random: &mut Random, new: u64) -> file::Call {
+    let (name, other) = (random.index(file::NAMES), 1 + random.index(file::NAMES - 1));
+    let to = (name + other) % file::NAMES;
+    match random.below(10) {
+        0..3 => file::Call::Get(name),
+        3 | 4 => file::Call::Create(name),
+        5 | 6 => file::Call::Write(name, new),
+        7 => file::Call::Delete(name),
+        8 => file::Call::Rename { from: name, to, replaces: true },
+        _ => file::Call::Copy { from: name, to },
+    }
+}
+
+/// A server that is killed while so many clients wait: some of what they asked for was done, in some order.
+fn of_killed_servers(random: &mut Random, waiting: usize, kills: u64) -> Vec<file::Event> {
+    let mut state = Directory::default();
+    let (mut now, mut events) = (0, Vec::new());
+    for _ in 0..kills {
+        for _ in 0..40 {
+            let call = of_a_file(random, now);
+            let (next, answer) = state.serve(call);
+            state = next;
+            events.push(file::Event { call, called: now, answer: Some((answer, now + 1)), until: u64::MAX });
+            now += 2;
+        }
+        let dead = now + 100;
+        for _ in 0..waiting {
+            let call = of_a_file(random, now);
+            if random.one_in(2) {
+                state = state.serve(call).0;
+            }
+            if !call.reads() {
+                events.push(file::Event { call, called: now, answer: None, until: dead });
+            }
+            now += 1;
+        }
+        now = dead + 1;
+    }
+    events
+}
+
+#[test]
+fn many_unanswered_are_not_tried_in_all_orders() {
+    let mut random = Random::new(13);
+    for _ in 0..20 {
+        let mut events = of_killed_servers(&mut random, 24, 6);
+        assert_eq!(check::<Directory>(&events), Verdict::Linearizable);
+        let last = events.iter().filter_map(|event| event.answer).map(|(_, moment)| moment).max();
+        let called = last.expect("some were answered") + 1000;
+        let lie = Some((file::Answer::Seen(u64::MAX), called + 1));
+        events.push(file::Event { call: file::Call::Get(0), called, answer: lie, until: u64::MAX });
+        assert!(matches!(check::<Directory>(&events), Verdict::Impossible(_)));
     }
 }

@@ -86,6 +86,14 @@ impl<'a> Contender<'a> {
         Ok(())
     }
 
+    /// After an attempt that could not be decided, with no key to blame: an error when the deadline has passed.
+    pub fn undecided(&self) -> Result<(), EngineError> {
+        match self.deadline {
+            Some(deadline) if deadline <= Instant::now() => Err(DEADLINE),
+            _ => Ok(()),
+        }
+    }
+
     async fn stand_in_line(&mut self, key: Key) -> Result<(), EngineError> {
         self.turn = Some(self.contention.lines.turn(key, self.deadline).await.ok_or(DEADLINE)?);
         Ok(())

@@ -2,6 +2,7 @@
 
 use crate::host::{Clock, clock_ticks as ticks};
 use crate::txn::Ticks;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ pub(crate) struct EngineClock {
     base: AtomicU64,
     start: Duration,
     /// How far a test moved the clock.
-    offset: AtomicU64,
+    offset: Arc<AtomicU64>,
 }
 
 impl EngineClock {
@@ -25,7 +26,18 @@ impl EngineClock {
         let wall = host.wall();
         let base = AtomicU64::new(wall.max(persisted).0);
         let start = host.elapsed();
-        Self { host, wall, persisted, base, start, offset: AtomicU64::new(0) }
+        Self { host, wall, persisted, base, start, offset: Arc::default() }
+    }
+
+    /// A test moves this one together with another.
+    #[cfg(feature = "postgres")]
+    pub fn with_offset(self, offset: Arc<AtomicU64>) -> Self {
+        Self { offset, ..self }
+    }
+
+    #[cfg(feature = "postgres")]
+    pub fn shared_offset(&self) -> Arc<AtomicU64> {
+        self.offset.clone()
     }
 
     pub fn now(&self) -> Ticks {

@@ -20,15 +20,17 @@ use crate::error::{EngineError, Refusal};
 use crate::extents::Extents;
 use crate::host::Host;
 use crate::key::{Key, Value};
+use crate::outcomes::RecentOutcomes;
 use crate::stats::EngineStats;
 use crate::txn::{ChunkId, Commit, Outcome, Stamp, Ticks, Txn, TxnId, Write};
-use clock::EngineClock;
+pub(crate) use clock::EngineClock;
 use commit::committer::Committer;
+use commit::flusher::Flusher;
 use commit::notify::Reply;
 use commit::pending::{Ended, PendingCommit, PendingCommits};
 use giving_back::{Balance, balance};
 use memory::Memory;
-use shared::{Published, RecentOutcomes, Shared};
+use shared::{Published, Shared};
 use space::{Seen, Space};
 use std::path::Path;
 use std::sync::Arc;
@@ -38,8 +40,8 @@ use store::{Store, version};
 use tokio::sync::watch;
 
 pub use embedded::{OpenError, Options};
+pub use extent::ExtentOptions;
 pub(crate) use extent::LocalExtents;
-pub use extent::{ExtentOptions, Pin};
 pub(crate) use store::Snapshot;
 
 /// The key of the row that is written when the engine needs a commit of its own.
@@ -48,6 +50,7 @@ const TICK: &[u8] = b"\0t";
 pub(crate) struct Local {
     shared: Arc<Shared>,
     pending: Arc<PendingCommits>,
+    flusher: Arc<Flusher>,
     extents: Extents,
     /// Set when the committer has ended; true after a clean stop.
     ended: watch::Receiver<Option<bool>>,
@@ -84,12 +87,13 @@ impl Local {
                 None
             }
         };
+        let flusher = Arc::new(Flusher::start(shared.clone(), pending.clone()));
         let waiting = pending.clone();
         shared.extents.start_collector(Arc::new(move |copies| commit_copies(&waiting, copies)));
         let waiting = pending.clone();
         shared.store.start_merging(Box::new(move || tick(&waiting)));
         let extents = Extents::local(shared.extents.clone());
-        Self { shared, pending, extents, ended, committer }
+        Self { shared, pending, flusher, extents, ended, committer }
     }
 
     pub fn snapshot(&self) -> (Arc<Snapshot>, Stamp) {
@@ -105,11 +109,8 @@ impl Local {
             return Err(Refusal::Error(EngineError::Unavailable(reason)));
         }
         self.check_space(&txn, how.gives_back).map_err(Refusal::Error)?;
-        if !txn.publish.is_empty() {
-            self.shared.extents.flush(&txn.publish).await.map_err(Refusal::Error)?;
-        }
         let (reply, verdict) = Reply::channel();
-        self.pending.push(PendingCommit { txn, size: how.size, read_at: how.read_at, reply })?;
+        self.flusher.push(PendingCommit { txn, size: how.size, read_at: how.read_at, reply })?;
         verdict.await.unwrap_or(Err(Refusal::Error(EngineError::Unknown)))
     }
 
@@ -150,11 +151,12 @@ impl Local {
     }
 
     pub async fn close(&self) -> Result<(), EngineError> {
-        let shared = self.shared.clone();
+        let (shared, flusher) = (self.shared.clone(), self.flusher.clone());
         // Waits for threads.
         let stop = move || {
             shared.extents.stop_collector();
             shared.store.stop_merging();
+            flusher.stop();
         };
         let _ = tokio::task::spawn_blocking(stop).await;
         self.pending.end(Ended::Closed);
@@ -176,6 +178,8 @@ impl Local {
             row_cache: shared.store.row_cache_stats(),
             available_bytes: shared.extents.space().map(|space| space.seen().available),
             reads_aside: shared.store.reads_aside(),
+            remote: None,
+            objects: None,
         }
     }
 
@@ -188,6 +192,7 @@ impl Drop for Local {
     fn drop(&mut self) {
         self.shared.extents.stop_collector();
         self.shared.store.stop_merging();
+        self.flusher.stop();
         self.pending.end(Ended::Dropped);
         // So that the directory is free when this returns.
         if let Some(committer) = self.committer.take() {

@@ -1,8 +1,8 @@
 //! Scans and skip scans over a snapshot, the same for every engine.
 
-use crate::caps::{self, OWN};
+use crate::bounds::{group, narrowed, resumed, visible};
 use crate::error::EngineError;
-use crate::key::{Key, KeyRange, Value, after_prefix};
+use crate::key::{Key, Value, after_prefix};
 use crate::local::store::{Row, Snapshot, Step, entry};
 use crate::txn::{Count, Counted, LookPage, Looks, Scan, ScanPage, SkipItem, SkipPage, SkipScan};
 
@@ -23,15 +23,7 @@ pub(crate) fn scan_filtered(
     looks: Looks,
     wanted: &mut dyn FnMut(&Key, &Value) -> bool,
 ) -> Result<LookPage, EngineError> {
-    let mut range = scan.range.clone();
-    if let Some(after) = &scan.after {
-        if !scan.reverse && range.start <= *after {
-            range.start = successor(after);
-        } else if scan.reverse && range.end.as_ref().is_none_or(|end| end > after) {
-            range.end = Some(after.clone());
-        }
-    }
-    let range = visible(&range);
+    let range = narrowed(scan);
     let mut page = LookPage::default();
     let (mut bytes, mut looked) = (0, Looks { rows: 0, bytes: 0 });
     snapshot.walk(&range, scan.reverse, &mut |Row { key, seq, value }| {
@@ -68,19 +60,7 @@ pub(crate) fn count(snapshot: &Snapshot, count: &Count) -> Result<Counted, Engin
 }
 
 pub(crate) fn skip_scan(snapshot: &Snapshot, scan: &SkipScan) -> Result<SkipPage, EngineError> {
-    let mut range = KeyRange::prefix(scan.prefix.clone());
-    if let Some(after) = &scan.after {
-        let behind = match group(after, scan) {
-            Some(end) if end == after.len() => after_prefix(after),
-            _ => Some(successor(after)),
-        };
-        match behind {
-            Some(behind) if behind > range.start => range.start = behind,
-            Some(_) => {}
-            None => return Ok(SkipPage::default()),
-        }
-    }
-    let range = visible(&range);
+    let Some(range) = resumed(scan) else { return Ok(SkipPage::default()) };
     let mut page = SkipPage::default();
     let mut bytes = 0;
     let mut stepped = 0;
@@ -112,37 +92,4 @@ pub(crate) fn skip_scan(snapshot: &Snapshot, scan: &SkipScan) -> Result<SkipPage
         Step::Next
     })?;
     Ok(page)
-}
-
-/// Where the group's prefix ends in this key, when the key belongs to one.
-fn group(key: &Key, scan: &SkipScan) -> Option<usize> {
-    if scan.delimiter.is_empty() {
-        return None;
-    }
-    let rest = key.strip_prefix(&scan.prefix[..])?;
-    let at = rest.windows(scan.delimiter.len()).position(|window| window == scan.delimiter)?;
-    Some(scan.prefix.len() + at + scan.delimiter.len())
-}
-
-/// The smallest key greater than this one.
-fn successor(key: &Key) -> Key {
-    [key, &[0][..]].concat().into()
-}
-
-/// The engine's own rows are never shown.
-fn visible(range: &KeyRange) -> KeyRange {
-    let mut range = KeyRange { start: within_cap(&range.start), end: range.end.as_ref().map(within_cap) };
-    if range.start.first().is_none_or(|&first| first == OWN) {
-        range.start = Key::from_static(&[OWN + 1]);
-    }
-    range
-}
-
-/// A bound that parts the keys as this one does and that a store can take. No key is longer than the cap, so those that
-/// stand before a longer bound are those up to its beginning.
-fn within_cap(bound: &Key) -> Key {
-    match bound.get(..caps::KEY) {
-        Some(beginning) if bound.len() > caps::KEY => successor(&bound.slice_ref(beginning)),
-        _ => bound.clone(),
-    }
 }

@@ -5,12 +5,10 @@ use crate::error::EngineError;
 use crate::key::Value;
 use crate::local::clock::EngineClock;
 use crate::local::extent::{LocalExtents, Rows};
-use crate::local::store::{Snapshot, Store, version};
+use crate::local::store::{Snapshot, Store};
+use crate::outcomes::RecentOutcomes;
 use crate::stats::SyncTimes;
-use crate::txn::{Commit, Ticks, TxnId};
-use foldhash::fast::RandomState;
 use parking_lot::{Mutex, RwLock};
-use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
@@ -82,32 +80,5 @@ impl Rows for Published {
     fn get_at_once(&self, key: &[u8]) -> Option<Result<Option<Value>, EngineError>> {
         let row = Published::get(self).get_at_once(key)?;
         Some(row.map(|row| row.map(|(_, value)| value)))
-    }
-}
-
-/// The outcomes of the last transactions, by id.
-#[derive(Default)]
-pub(crate) struct RecentOutcomes {
-    commits: HashMap<TxnId, Commit, RandomState>,
-    order: VecDeque<TxnId>,
-}
-
-impl RecentOutcomes {
-    const CAPACITY: usize = 32_768;
-
-    pub fn get(&self, id: TxnId) -> Option<Commit> {
-        self.commits.get(&id).copied()
-    }
-
-    pub fn insert(&mut self, id: TxnId, seq: u64, now: Ticks) {
-        let commit = Commit { version: version(seq), now };
-        if self.commits.insert(id, commit).is_none() {
-            self.order.push_back(id);
-        }
-        if self.order.len() > Self::CAPACITY
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.commits.remove(&oldest);
-        }
     }
 }

@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 async fn filled(commits: usize, clean: bool) -> Place {
-    let place = Place::new(Kind::Embedded);
+    let place = Place::new(Kind::Embedded).unwrap();
     let engine = place.open();
     for n in 0..commits {
         write(&engine, vec![put(&format!("k/{n:04}"), &"v".repeat(3_000))]).await;
@@ -181,7 +181,7 @@ async fn a_damaged_superblock_slot_is_survived_and_both_are_not() {
 
 #[tokio::test]
 async fn a_directory_has_one_owner() {
-    let place = Place::new(Kind::Embedded);
+    let place = Place::new(Kind::Embedded).unwrap();
     let engine = place.open();
     assert!(matches!(open(&place), Err(OpenError::Locked(_))));
     drop(engine);
@@ -190,7 +190,7 @@ async fn a_directory_has_one_owner() {
 
 #[tokio::test]
 async fn a_foreign_directory_is_left_alone() {
-    let place = Place::new(Kind::Embedded);
+    let place = Place::new(Kind::Embedded).unwrap();
     fs::write(place.dir.path().join("thesis.tex"), "years of work").unwrap();
     fs::create_dir(place.dir.path().join("kv")).unwrap();
     assert!(matches!(open(&place), Err(OpenError::NotOurs(_))));

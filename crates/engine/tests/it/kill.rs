@@ -21,7 +21,7 @@ const DIR: &str = "LAZULI_TEST_KILL_DIR";
 
 #[test]
 fn nothing_acknowledged_is_lost() {
-    let place = Place::new(Kind::Embedded);
+    let place = Place::new(Kind::Embedded).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let mut acknowledged = BTreeMap::new();
     let mut commits = 0;

@@ -7,3 +7,9 @@ mod contract;
 mod crash;
 mod damage;
 mod kill;
+#[cfg(feature = "objects")]
+mod objects;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "postgres")]
+mod remote;

@@ -295,12 +295,13 @@ fn mismatch(kind: Kind) -> ErrorCode {
     }
 }
 
-/// The service writes its lease messages about "the blob" and puts the resource's own word in its
-/// place for the others.
+/// The service writes its lease messages about "the blob" or "the container" and puts the resource's own word in its
+/// place: shares have the codes of containers (recorded).
 pub(super) fn worded(mut failure: Failure, noun: &str) -> Failure {
     let text = failure.code.message();
-    if noun != "blob" && failure.message.is_none() && text.contains("blob") {
-        failure.message = Some(text.replace("blob", noun).into());
+    let other = ["blob", "container"].into_iter().find(|word| *word != noun && text.contains(word));
+    if let (Some(other), None) = (other, &failure.message) {
+        failure.message = Some(text.replace(other, noun).into());
     }
     failure
 }

@@ -5,10 +5,13 @@
 //! values that the commit is conditional on. Only the second run counts. The store writes a record only
 //! where it was given the [`Admitted`] of that very record.
 
+pub mod caching;
 mod conditions;
 mod hold;
 pub mod lease;
 mod lease_id;
+pub mod locks;
+pub mod open;
 mod position;
 pub mod queue;
 pub mod sharing;
@@ -155,7 +158,7 @@ impl Target<'_> {
         sealed: false,
         tier_changed: None,
         is_being_copied: false,
-        open: OpenState { opens: &[], delete_pending: false, read_only: false },
+        open: OpenState { opens: &[], delete_pending: false, read_only: false, is_directory: false },
         is_incremental_copy: false,
         hold: Hold::NONE,
     };

@@ -7,8 +7,10 @@
 use std::ops::Range;
 
 use super::Request;
+use super::caching::{self, Act, Kept};
 use crate::error::{ErrorCode, Failure};
 use crate::operation::LeaseUse;
+use crate::time::Timestamp;
 
 /// Reading, writing, deleting: what an open does, or what it lets others do. An open that does none of them looks at
 /// attributes only.
@@ -44,17 +46,32 @@ impl Rights {
 /// A range of bytes that one open has locked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ByteRangeLock {
-    pub range: Range<u64>,
+    pub offset: u64,
+    pub length: u64,
     /// Others may not even read it.
     pub exclusive: bool,
+}
+
+impl ByteRangeLock {
+    /// Whether a byte of the range is in it. A range of no length is met where it lies between two of its bytes.
+    pub fn meets(&self, offset: u64, length: u64) -> bool {
+        let end = |offset: u64, length: u64| u128::from(offset) + u128::from(length);
+        u128::from(self.offset) < end(offset, length) && u128::from(offset) < end(self.offset, self.length)
+    }
 }
 
 /// An open, as far as others are judged by it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Open {
+    /// Its number among the opens of the file.
+    pub handle: u64,
     pub access: Rights,
     pub share: Rights,
     pub locks: Vec<ByteRangeLock>,
+    /// What its client keeps in its memory.
+    pub kept: Kept,
+    /// Its client is not connected, so that it cannot be asked for anything.
+    pub is_disconnected: bool,
 }
 
 /// What an operation over REST needs of a file that may be open.
@@ -63,6 +80,8 @@ pub enum Needs {
     /// It looks at properties, or at what cannot be open.
     #[default]
     Nothing,
+    /// It looks at what a client may have changed in its own memory: the length, times.
+    Look,
     Read,
     Write,
     /// Puts another file in its place.
@@ -78,7 +97,7 @@ impl Needs {
     /// What the share mode of each open has to allow.
     const fn access(self) -> Rights {
         match self {
-            Self::Nothing => Rights::NONE,
+            Self::Nothing | Self::Look => Rights::NONE,
             Self::Read => Rights::READ,
             Self::Write => Rights::WRITE,
             Self::Replace => Rights::WRITE.and(Rights::DELETE),
@@ -104,44 +123,55 @@ pub struct OpenState<'a> {
     pub delete_pending: bool,
     /// By its attribute.
     pub read_only: bool,
+    pub is_directory: bool,
 }
 
-/// Whether every open lets an operation with these needs through.
-pub fn check(needs: Needs, opens: &[Open]) -> Result<(), Failure> {
-    let lets_through = |open: &Open| match needs {
+fn lets_through(needs: Needs, open: &Open) -> bool {
+    match needs {
         Needs::Delete => false,
         // An open for attributes only denies nothing.
         _ if open.access == Rights::NONE => true,
         Needs::Lease => open.share.allow(needs.access()) && LEASE_SHARES.allow(open.access),
         _ => open.share.allow(needs.access()),
-    };
-    if opens.iter().all(lets_through) { Ok(()) } else { Err(ErrorCode::SharingViolation.into()) }
+    }
+}
+
+/// Whether every open lets an operation with these needs through.
+pub fn check(needs: Needs, opens: &[Open]) -> Result<(), Failure> {
+    let all = opens.iter().all(|open| lets_through(needs, open));
+    if all { Ok(()) } else { Err(ErrorCode::SharingViolation.into()) }
+}
+
+/// Whether two opens let each other be.
+pub fn agree(access: Rights, share: Rights, other: &Open) -> bool {
+    let nothing = Rights::NONE;
+    access == nothing || other.access == nothing || share.allow(other.access) && other.share.allow(access)
+}
+
+/// Whether a file's lease lets an open be.
+pub const fn lease_agrees(access: Rights, is_leased: bool) -> bool {
+    !is_leased || LEASE_SHARES.allow(access)
 }
 
 /// Whether an SMB client may open a file that others have open, and that is leased or not.
 pub fn check_open(wanted: &Open, opens: &[Open], is_leased: bool) -> Result<(), Failure> {
-    if wanted.access == Rights::NONE {
-        return Ok(());
-    }
-    let agree = |open: &Open| {
-        open.access == Rights::NONE || wanted.share.allow(open.access) && open.share.allow(wanted.access)
-    };
-    let lease_agrees = !is_leased || LEASE_SHARES.allow(wanted.access);
-    if lease_agrees && opens.iter().all(agree) { Ok(()) } else { Err(ErrorCode::SharingViolation.into()) }
+    let opens_agree = opens.iter().all(|open| agree(wanted.access, wanted.share, open));
+    let agrees = opens_agree && lease_agrees(wanted.access, is_leased);
+    if agrees { Ok(()) } else { Err(ErrorCode::SharingViolation.into()) }
 }
 
 /// Whether the locks of others let an operation through: one that writes finds none at all, one that reads finds no
 /// exclusive one in what it reads, which is the whole file where no range is given.
 pub fn check_locks(needs: Needs, range: Option<&Range<u64>>, opens: &[Open]) -> Result<(), Failure> {
     let is_met = |lock: &ByteRangeLock| match range {
-        Some(range) => lock.range.start < range.end && range.start < lock.range.end,
+        Some(range) => lock.meets(range.start, range.end.saturating_sub(range.start)),
         None => true,
     };
     let mut locks = opens.iter().flat_map(|open| &open.locks);
     let conflicts = match needs {
         Needs::Write | Needs::Replace => locks.next().is_some(),
         Needs::Read => locks.any(|lock| lock.exclusive && is_met(lock)),
-        Needs::Nothing | Needs::Delete | Needs::Rename | Needs::Lease => false,
+        Needs::Nothing | Needs::Look | Needs::Delete | Needs::Rename | Needs::Lease => false,
     };
     if conflicts { Err(ErrorCode::FileLockConflict.into()) } else { Ok(()) }
 }
@@ -162,20 +192,26 @@ pub struct Break {
     pub waits: bool,
 }
 
-/// What an operation breaks of what a client keeps of the file.
-pub const fn breaks(needs: Needs, looks_at_length: bool, held: Caching) -> Option<Break> {
-    let nothing = Caching { read: false, write: false, handle: false };
-    let Caching { read, write, handle } = held;
+/// What an operation over REST breaks of what a client keeps of the file.
+pub const fn breaks(needs: Needs, held: Caching) -> Option<Break> {
     match needs {
-        Needs::Read | Needs::Nothing if write && (looks_at_length || matches!(needs, Needs::Read)) => {
-            Some(Break { to: Caching { write: false, ..held }, waits: true })
-        }
-        Needs::Write | Needs::Replace if read || write || handle => Some(Break { to: nothing, waits: write }),
-        Needs::Delete | Needs::Rename if handle => {
-            Some(Break { to: Caching { handle: false, ..held }, waits: true })
-        }
-        _ => None,
+        Needs::Nothing | Needs::Lease => None,
+        Needs::Look | Needs::Read => Act::Read.breaks(held),
+        Needs::Write | Needs::Replace => Act::Write.breaks(held),
+        Needs::Delete | Needs::Rename => Act::Move.breaks(held),
     }
+}
+
+/// What clients have to give up before or while an operation over REST is carried out, by the handles of their opens. Where an open
+/// stands against it, only whether its client has it open still is asked first.
+pub fn all_breaks(needs: Needs, opens: &[Open], now: Timestamp) -> Vec<(u64, Break)> {
+    let against: Vec<&Open> = opens.iter().filter(|open| !lets_through(needs, open)).collect();
+    if against.is_empty() {
+        let to_break = |open: &Open| breaks(needs, open.kept.now(now));
+        return caching::settled(opens.iter().filter_map(|open| to_break(open).map(|change| (open, change))));
+    }
+    let to_break = |open: &Open| Act::Move.breaks(open.kept.now(now));
+    caching::settled(against.into_iter().filter_map(|open| to_break(open).map(|change| (open, change))))
 }
 
 pub(super) fn check_delete_pending(request: &Request<'_>) -> Result<(), Failure> {
@@ -199,6 +235,13 @@ pub(super) fn check_sharing(request: &Request<'_>) -> Result<(), Failure> {
     if request.policy.lease == LeaseUse::Manage && !request.given.begins_lease {
         return Ok(());
     }
-    check(needs, opens)?;
-    check_locks(needs, request.given.locked_range.as_ref(), opens)
+    // Whoever has to give something up first is asked; then this is judged again.
+    let must_wait = || all_breaks(needs, opens, request.now).iter().any(|(_, change)| change.waits);
+    check(needs, opens).map_err(|failure| match (needs, request.target.open.is_directory) {
+        _ if must_wait() => ErrorCode::ClientCacheFlushDelay.into(),
+        (Needs::Delete, true) => ErrorCode::CannotDeleteFileOrDirectory.into(),
+        _ => failure,
+    })?;
+    check_locks(needs, request.given.locked_range.as_ref(), opens)?;
+    if must_wait() { Err(ErrorCode::ClientCacheFlushDelay.into()) } else { Ok(()) }
 }

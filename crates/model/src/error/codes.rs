@@ -242,6 +242,7 @@ codes! {
     FileInvalidPermission 400 "The specified file permission is not valid."
     FileInvalidPermissionKey 400 "The specified file permission key does not exist in the share."
     FileLockConflict 409 "A portion of the specified file is locked by an SMB client."
+    FileGenerationMismatch 409 "The file has been recreated since the previous snapshot was taken."
     FileOpenBySmbClient 409 "The file is currently open by an SMB client."
     FileShareProvisionedBandwidthDowngradeNotAllowed 409 "The provisioned bandwidth of the share cannot be lowered at this time."
     FileShareProvisionedBandwidthInvalid 400 "The provisioned bandwidth of the share is invalid."

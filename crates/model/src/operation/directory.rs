@@ -49,7 +49,7 @@ macro_rules! directory_operations {
             DeleteDirectory: Writes {
                 route: on(Service::File, Resource::Path, &[Delete], "Delete Directory", V::V2014_02_14)
                     .marks(&[Is(RESTYPE, "directory")]),
-                policy: WRITE,
+                policy: WRITE.needs(Needs::Delete),
                 access: DELETE_FILE,
                 answer: answers(&[202]),
             }
@@ -57,7 +57,7 @@ macro_rules! directory_operations {
             RenameDirectory: Writes {
                 route: on(Service::File, Resource::Path, &[Put], "Rename Directory", V::V2021_04_10)
                     .marks(&[Is(RESTYPE, "directory"), Is(COMP, "rename"), Has(RENAME_SOURCE)]),
-                policy: WRITE.lease(LeaseUse::Write).creates().changes_etag(),
+                policy: WRITE.lease(LeaseUse::Write).creates().changes_etag().needs(Needs::Rename),
                 access: WRITE_FILE,
                 answer: answers(&[200]).etag(),
             }

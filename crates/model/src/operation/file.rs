@@ -8,7 +8,7 @@ macro_rules! file_operations {
             CreateFile: Writes {
                 route: on(Service::File, Resource::Path, &[Put], "Create File", V::V2014_02_14)
                     .marks(&[Is(FILE_TYPE, "file"), Lacks(COPY_SOURCE)]).body(Bytes),
-                policy: WRITE.lease(LeaseUse::Write).creates().changes_etag(),
+                policy: WRITE.lease(LeaseUse::Write).creates().changes_etag().needs(Needs::Replace),
                 access: CREATE_FILE,
                 answer: answers(&[201]).etag(),
             }
@@ -16,7 +16,7 @@ macro_rules! file_operations {
             GetFile: Reads {
                 route: on(Service::File, Resource::Path, &[Get], "Get File", V::V2014_02_14)
                     .addresses(SNAPSHOT),
-                policy: READ.lease(LeaseUse::Read),
+                policy: READ.lease(LeaseUse::Read).needs(Needs::Read),
                 access: READ_FILE,
                 answer: answers(&[200, 206]).etag(),
             }
@@ -24,7 +24,7 @@ macro_rules! file_operations {
             GetFileProperties: Reads {
                 route: on(Service::File, Resource::Path, &[Head], "Get File Properties", V::V2014_02_14)
                     .addresses(SNAPSHOT),
-                policy: READ.lease(LeaseUse::Read),
+                policy: READ.lease(LeaseUse::Read).needs(Needs::Look),
                 access: READ_FILE,
                 answer: answers(&[200]).etag(),
             }
@@ -32,7 +32,7 @@ macro_rules! file_operations {
             GetFileMetadata: Reads {
                 route: on(Service::File, Resource::Path, &[Get, Head], "Get File Metadata", V::V2014_02_14)
                     .marks(&[Is(COMP, "metadata")]).addresses(SNAPSHOT),
-                policy: READ.lease(LeaseUse::Read),
+                policy: READ.lease(LeaseUse::Read).needs(Needs::Look),
                 access: READ_FILE,
                 answer: answers(&[200]).etag(),
             }
@@ -40,7 +40,7 @@ macro_rules! file_operations {
             SetFileProperties: Writes {
                 route: on(Service::File, Resource::Path, &[Put], "Set File Properties", V::V2014_02_14)
                     .marks(&[Is(COMP, "properties")]),
-                policy: WRITE.lease(LeaseUse::Write).changes_etag().keeps_copy_state(),
+                policy: WRITE.lease(LeaseUse::Write).changes_etag().keeps_copy_state().needs(Needs::Write),
                 access: WRITE_FILE,
                 answer: answers(&[200]).etag(),
             }
@@ -48,14 +48,14 @@ macro_rules! file_operations {
             SetFileMetadata: Writes {
                 route: on(Service::File, Resource::Path, &[Put], "Set File Metadata", V::V2014_02_14)
                     .marks(&[Is(COMP, "metadata")]),
-                policy: WRITE.lease(LeaseUse::Write).changes_etag().keeps_copy_state(),
+                policy: WRITE.lease(LeaseUse::Write).changes_etag().keeps_copy_state().needs(Needs::Write),
                 access: WRITE_FILE,
                 answer: answers(&[200]).etag(),
             }
 
             DeleteFile: Writes {
                 route: on(Service::File, Resource::Path, &[Delete], "Delete File", V::V2014_02_14),
-                policy: WRITE.lease(LeaseUse::Write),
+                policy: WRITE.lease(LeaseUse::Write).needs(Needs::Delete),
                 access: DELETE_FILE,
                 answer: answers(&[202]),
             }
@@ -63,7 +63,7 @@ macro_rules! file_operations {
             PutRange: Writes {
                 route: on(Service::File, Resource::Path, &[Put], "Put Range", V::V2014_02_14)
                     .marks(&[Is(COMP, "range"), Is(FILE_WRITE, "update"), Lacks(COPY_SOURCE)]).body(Bytes),
-                policy: WRITE.lease(LeaseUse::Write).changes_etag().keeps_copy_state(),
+                policy: WRITE.lease(LeaseUse::Write).changes_etag().keeps_copy_state().needs(Needs::Write),
                 access: WRITE_FILE,
                 answer: answers(&[201]).etag(),
             }
@@ -71,7 +71,7 @@ macro_rules! file_operations {
             ClearRange: Writes {
                 route: on(Service::File, Resource::Path, &[Put], "Put Range", V::V2014_02_14)
                     .marks(&[Is(COMP, "range"), Is(FILE_WRITE, "clear"), Lacks(COPY_SOURCE)]),
-                policy: WRITE.lease(LeaseUse::Write).changes_etag().keeps_copy_state(),
+                policy: WRITE.lease(LeaseUse::Write).changes_etag().keeps_copy_state().needs(Needs::Write),
                 access: WRITE_FILE,
                 answer: answers(&[201]).etag(),
             }
@@ -79,7 +79,7 @@ macro_rules! file_operations {
             PutRangeFromUrl: Writes {
                 route: on(Service::File, Resource::Path, &[Put], "Put Range from URL", V::V2019_02_02)
                     .marks(&[Is(COMP, "range"), Is(FILE_WRITE, "update"), Has(COPY_SOURCE)]),
-                policy: WRITE.lease(LeaseUse::Write).changes_etag().keeps_copy_state(),
+                policy: WRITE.source(Source::FetchedBlindly).lease(LeaseUse::Write).changes_etag().keeps_copy_state().needs(Needs::Write),
                 access: WRITE_FILE,
                 answer: answers(&[201]).etag(),
             }
@@ -87,7 +87,7 @@ macro_rules! file_operations {
             ListRanges: Reads {
                 route: on(Service::File, Resource::Path, &[Get], "List Ranges", V::V2014_02_14)
                     .marks(&[Is(COMP, "rangelist")]).addresses(SNAPSHOT),
-                policy: READ.lease(LeaseUse::Read),
+                policy: READ.lease(LeaseUse::Read).needs(Needs::Read),
                 access: READ_FILE,
                 answer: answers(&[200]).etag(),
             }
@@ -95,7 +95,7 @@ macro_rules! file_operations {
             CopyFile: Writes {
                 route: on(Service::File, Resource::Path, &[Put], "Copy File", V::V2015_02_21)
                     .marks(&[Has(COPY_SOURCE)]),
-                policy: WRITE.lease(LeaseUse::Write).creates().changes_etag(),
+                policy: WRITE.source(Source::Looked).lease(LeaseUse::Write).creates().changes_etag().needs(Needs::Replace),
                 access: WRITE_FILE,
                 answer: answers(&[202]).etag(),
             }
@@ -111,7 +111,7 @@ macro_rules! file_operations {
             RenameFile: Writes {
                 route: on(Service::File, Resource::Path, &[Put], "Rename File", V::V2021_04_10)
                     .marks(&[Is(COMP, "rename"), Has(RENAME_SOURCE)]),
-                policy: WRITE.lease(LeaseUse::Write).creates().changes_etag(),
+                policy: WRITE.lease(LeaseUse::Write).creates().changes_etag().needs(Needs::Rename),
                 access: WRITE_FILE,
                 answer: answers(&[200]).etag(),
             }
@@ -119,7 +119,7 @@ macro_rules! file_operations {
             AcquireFileLease: Writes {
                 route: on(Service::File, Resource::Path, &[Put], "Lease File", V::V2019_02_02)
                     .marks(&[Is(COMP, "lease"), Is(LEASE_ACTION, "acquire")]),
-                policy: WRITE.lease(LeaseUse::Manage),
+                policy: WRITE.lease(LeaseUse::Manage).needs(Needs::Lease),
                 access: WRITE_FILE,
                 answer: answers(&[201]).etag(),
             }

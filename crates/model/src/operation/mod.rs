@@ -46,6 +46,7 @@ use row::{FILE_TYPE, FILE_WRITE, HANDLE_ID, RENAME_SOURCE};
 use row::{SNAPSHOT, SNAPSHOT_OR_VERSION, VERSION, answers, on};
 use rules::*;
 
+use crate::admission::Needs;
 use crate::blob::BlobType;
 use crate::version::{ApiVersion as V, Feature};
 

@@ -214,6 +214,10 @@ impl Policy {
     pub(super) const fn touches(self, touches: Touches) -> Self {
         Self { touches, ..self }
     }
+
+    pub(super) const fn needs(self, needs: Needs) -> Self {
+        Self { needs, ..self }
+    }
 }
 
 impl Policy {

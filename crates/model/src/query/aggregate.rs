@@ -2,10 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::evaluate::{Asked, Row};
+use super::evaluate::Asked;
 use super::expression::Expression;
 use super::value::{Number, Problem, Value};
-use crate::time::Timestamp;
 
 #[derive(Clone, Debug)]
 pub struct Aggregate {
@@ -56,18 +55,24 @@ impl Aggregates {
         Self(vec![Counted::default(); aggregates.len()])
     }
 
-    pub fn add(&mut self, aggregates: &[Aggregate], row: &dyn Row, now: Timestamp) -> Result<(), Problem> {
-        let asked = Asked { row, now };
+    pub fn add<'a>(&mut self, aggregates: &'a [Aggregate], asked: &Asked<'a>) -> Result<(), Problem> {
         let values: Result<Vec<Value<'_>>, Problem> =
             aggregates.iter().map(|aggregate| asked.value(&aggregate.of)).collect();
         let values = values?;
         for ((aggregate, counted), value) in aggregates.iter().zip(&self.0).zip(&values) {
+            let best = counted.best.as_ref().map_or(0, Value::length);
+            asked.work.spend(2 * (value.length() + best.min(value.length())))?;
             counted.check(aggregate.kind, value)?;
         }
         for ((aggregate, counted), value) in aggregates.iter().zip(&mut self.0).zip(&values) {
             counted.add(aggregate.kind, value)?;
         }
         Ok(())
+    }
+
+    /// Bytes of text that are kept.
+    pub fn held(&self) -> usize {
+        self.0.iter().filter_map(|counted| counted.best.as_ref()).map(Value::length).sum()
     }
 
     pub fn values(&self, aggregates: &[Aggregate]) -> Vec<Value<'static>> {

@@ -4,30 +4,34 @@ use std::cmp::Ordering;
 
 use super::expression::{Comparison, Expression, LikePattern, Operator};
 use super::like::Pattern;
+use super::moment::Moment;
 use super::value::{CONVERSION, DIVISION, Number, OVERFLOW, Problem, Value};
+use super::work::{STEP, Work};
 use crate::time::Timestamp;
 
 /// A record.
 pub trait Row {
-    /// The field of this slot among the columns of the query.
-    fn column(&self, slot: usize) -> Result<Value<'_>, Problem>;
+    /// The field of this slot among the columns of the query. To find and decode it is work.
+    fn column(&self, slot: usize, work: &Work) -> Result<Value<'_>, Problem>;
 }
 
-/// A record, and when it is looked at.
+/// A record, when it is looked at, and what has been done for it.
 pub struct Asked<'a> {
     pub row: &'a dyn Row,
     pub now: Timestamp,
+    pub work: &'a Work,
 }
 
 impl<'a> Asked<'a> {
     pub(super) fn value(&self, expression: &'a Expression) -> Result<Value<'a>, Problem> {
+        self.work.spend(STEP)?;
         Ok(match expression {
             Expression::Null => Value::Null,
             Expression::Boolean(value) => Value::Boolean(*value),
             Expression::Int(number) => Value::Int(*number),
             Expression::Float(number) => Value::Float(*number),
             Expression::Text(text) => Value::Text(text.as_str().into()),
-            Expression::Column(slot) => self.row.column(*slot)?,
+            Expression::Column(slot) => self.row.column(*slot, self.work)?,
             Expression::All(all) => self.joined(all, false)?,
             Expression::Any(all) => self.joined(all, true)?,
             Expression::Not(test) => known(self.truth(test)?.map(|value| !value)),
@@ -35,7 +39,7 @@ impl<'a> Asked<'a> {
             Expression::Arithmetic(first, rest) => self.arithmetic(first, rest)?,
             Expression::Negate(value) => match self.value(value)? {
                 null if null.is_null() => Value::Null,
-                value => match value.number()? {
+                value => match self.number(&value)? {
                     Number::Int(number) => Value::Int(number.checked_neg().ok_or(OVERFLOW)?),
                     Number::Float(number) => Value::Float(-number),
                 },
@@ -50,8 +54,8 @@ impl<'a> Asked<'a> {
             Expression::Between { bounds, negated } => {
                 let [value, low, high] = &**bounds;
                 let value = self.value(value)?;
-                let low = value.compare(&self.value(low)?)?.map(|order| order != Ordering::Less);
-                let high = value.compare(&self.value(high)?)?.map(|order| order != Ordering::Greater);
+                let low = self.order(&value, &self.value(low)?)?.map(|order| order != Ordering::Less);
+                let high = self.order(&value, &self.value(high)?)?.map(|order| order != Ordering::Greater);
                 let both = match (low, high) {
                     (Some(false), _) | (_, Some(false)) => Some(false),
                     (Some(true), Some(true)) => Some(true),
@@ -66,20 +70,51 @@ impl<'a> Asked<'a> {
             Expression::Case { operand, whens, otherwise } => {
                 self.case(operand.as_deref(), whens, otherwise)?
             }
-            Expression::Cast(value, wanted) => self.value(value)?.cast(*wanted)?,
+            Expression::Cast(value, wanted) => {
+                let value = self.value(value)?;
+                self.look_at(&value)?;
+                value.cast(*wanted)?
+            }
             Expression::Call(function, arguments) => self.call(*function, arguments)?,
             Expression::Trim { side, characters, text } => self.trim(*side, characters.as_deref(), text)?,
             Expression::DateAdd(part, both) => self.date_add(*part, both)?,
             Expression::DateDiff(part, both) => self.date_diff(*part, both)?,
             Expression::Extract(part, value) => match self.value(value)? {
                 null if null.is_null() => Value::Null,
-                value => Value::Int(value.time()?.part(*part)),
+                value => Value::Int(self.time(&value)?.part(*part)),
             },
         })
     }
 
     pub(super) fn truth(&self, expression: &'a Expression) -> Result<Option<bool>, Problem> {
-        truth_of(&self.value(expression)?)
+        let value = self.value(expression)?;
+        if value.is_null() {
+            return Ok(None);
+        }
+        self.look_at(&value)?;
+        value.boolean().map(Some)
+    }
+
+    /// Counts the text of a value, which is about to be read.
+    pub(super) fn look_at(&self, value: &Value<'_>) -> Result<(), Problem> {
+        self.work.spend(value.length())
+    }
+
+    pub(super) fn number(&self, value: &Value<'_>) -> Result<Number, Problem> {
+        self.look_at(value)?;
+        value.number()
+    }
+
+    pub(super) fn time(&self, value: &Value<'_>) -> Result<Moment, Problem> {
+        self.look_at(value)?;
+        value.time()
+    }
+
+    pub(super) fn order(&self, one: &Value<'_>, two: &Value<'_>) -> Result<Option<Ordering>, Problem> {
+        let (first, second) = (one.length(), two.length());
+        let both = matches!((one, two), (Value::Text(_), Value::Text(_)));
+        self.work.spend(if both { first.min(second) } else { first + second })?;
+        one.compare(two)
     }
 
     /// AND, where one false decides, or OR, where one true does.
@@ -101,7 +136,7 @@ impl<'a> Asked<'a> {
         one: &'a Expression,
         two: &'a Expression,
     ) -> Result<Value<'a>, Problem> {
-        let order = self.value(one)?.compare(&self.value(two)?)?;
+        let order = self.order(&self.value(one)?, &self.value(two)?)?;
         Ok(known(order.map(|order| match comparison {
             Comparison::Equal => order == Ordering::Equal,
             Comparison::NotEqual => order != Ordering::Equal,
@@ -123,6 +158,7 @@ impl<'a> Asked<'a> {
             if result.is_null() || operand.is_null() {
                 return Ok(Value::Null);
             }
+            self.work.spend(result.length() + operand.length())?;
             result = computed(*operator, &result, &operand)?;
         }
         Ok(result)
@@ -134,15 +170,19 @@ impl<'a> Asked<'a> {
             return Ok(None);
         }
         let text = value.text()?;
+        let matches = |pattern: &Pattern| {
+            self.work.spend(pattern.work(text.len()))?;
+            Ok(Some(pattern.matches(&text)))
+        };
         match pattern {
-            LikePattern::Fixed(pattern) => Ok(Some(pattern.matches(&text))),
+            LikePattern::Fixed(pattern) => matches(pattern),
             LikePattern::Computed { pattern, escape } => {
                 let pattern = self.value(pattern)?;
                 if pattern.is_null() {
                     return Ok(None);
                 }
-                let pattern = Pattern::parse(&pattern.text()?, *escape).ok_or(CONVERSION)?;
-                Ok(Some(pattern.matches(&text)))
+                self.work.spend(Pattern::parsing(pattern.length()))?;
+                matches(&Pattern::parse(&pattern.text()?, *escape).ok_or(CONVERSION)?)
             }
         }
     }
@@ -151,7 +191,7 @@ impl<'a> Asked<'a> {
         let value = self.value(value)?;
         let mut unknown = false;
         for one in list {
-            match value.compare(&self.value(one)?)? {
+            match self.order(&value, &self.value(one)?)? {
                 Some(Ordering::Equal) => return Ok(Some(true)),
                 Some(_) => {}
                 None => unknown = true,
@@ -169,7 +209,7 @@ impl<'a> Asked<'a> {
         let operand = operand.map(|operand| self.value(operand)).transpose()?;
         for (when, then) in whens {
             let holds = match &operand {
-                Some(operand) => operand.compare(&self.value(when)?)? == Some(Ordering::Equal),
+                Some(operand) => self.order(operand, &self.value(when)?)? == Some(Ordering::Equal),
                 None => self.truth(when)? == Some(true),
             };
             if holds {
@@ -182,10 +222,6 @@ impl<'a> Asked<'a> {
 
 fn known(value: Option<bool>) -> Value<'static> {
     value.map_or(Value::Null, Value::Boolean)
-}
-
-pub fn truth_of(value: &Value<'_>) -> Result<Option<bool>, Problem> {
-    if value.is_null() { Ok(None) } else { value.boolean().map(Some) }
 }
 
 fn computed(operator: Operator, one: &Value<'_>, two: &Value<'_>) -> Result<Value<'static>, Problem> {

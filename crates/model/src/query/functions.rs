@@ -10,6 +10,8 @@ use super::value::{CONVERSION, Number, OVERFLOW, Problem, Value};
 
 /// A text that a function makes is no longer.
 const TEXT_MAX: usize = 4 * 1024 * 1024;
+/// The work of looking up a character, as bytes that are only looked at.
+const LETTER: usize = 4;
 
 impl<'a> Value<'a> {
     pub fn cast(self, wanted: Type) -> Result<Value<'a>, Problem> {
@@ -51,7 +53,7 @@ impl<'a> Asked<'a> {
             }
             Function::NullIf => {
                 let value = argument(0)?;
-                let equal = value.compare(&argument(1)?)? == Some(Ordering::Equal);
+                let equal = self.order(&value, &argument(1)?)? == Some(Ordering::Equal);
                 return Ok(if equal { Value::Null } else { value });
             }
             _ => {}
@@ -60,12 +62,19 @@ impl<'a> Asked<'a> {
         if first.is_null() {
             return Ok(Value::Null);
         }
+        self.look_at(&first)?;
         Ok(match function {
             Function::CharLength => Value::Int(first.text()?.chars().count() as i64),
-            Function::Lower => text(first.text()?.to_lowercase())?,
-            Function::Upper => text(first.text()?.to_uppercase())?,
+            Function::Lower => {
+                self.work.spend(first.length() * LETTER)?;
+                text(first.text()?.to_lowercase())?
+            }
+            Function::Upper => {
+                self.work.spend(first.length() * LETTER)?;
+                text(first.text()?.to_uppercase())?
+            }
             Function::Substring => {
-                let number = |value: Value<'_>| match value.number()? {
+                let number = |value: Value<'_>| match self.number(&value)? {
                     Number::Int(number) => Ok(number),
                     Number::Float(_) => Err(CONVERSION),
                 };
@@ -80,10 +89,12 @@ impl<'a> Asked<'a> {
                 let whole = first.text()?;
                 let taken = usize::try_from(end.saturating_sub(from)).unwrap_or(usize::MAX);
                 let skipped = usize::try_from(from).unwrap_or(usize::MAX);
+                self.work.spend(whole.len())?;
                 text(whole.chars().skip(skipped).take(taken).collect())?
             }
             Function::ToText => {
                 let format = argument(1)?;
+                self.work.spend(format.length() * LETTER)?;
                 text(first.time()?.format(&format.text()?))?
             }
             Function::ToTimestamp => Value::Time(first.time()?),
@@ -105,9 +116,10 @@ impl<'a> Asked<'a> {
         if value.is_null() || characters.is_null() {
             return Ok(Value::Null);
         }
-        let characters: Vec<char> = characters.text()?.chars().collect();
+        self.work.spend(characters.length() * LETTER + value.length() * LETTER)?;
+        let characters = Letters::new(&characters.text()?);
         let whole = value.text()?;
-        let among = |letter: char| characters.contains(&letter);
+        let among = |letter: char| characters.contains(letter);
         let mut rest: &str = &whole;
         if side != Side::Trailing {
             rest = rest.trim_start_matches(among);
@@ -123,8 +135,8 @@ impl<'a> Asked<'a> {
         if quantity.is_null() || date.is_null() {
             return Ok(Value::Null);
         }
-        let Number::Int(quantity) = quantity.number()? else { return Err(CONVERSION) };
-        Ok(Value::Time(date.time()?.plus(part, quantity).ok_or(OVERFLOW)?))
+        let Number::Int(quantity) = self.number(&quantity)? else { return Err(CONVERSION) };
+        Ok(Value::Time(self.time(&date)?.plus(part, quantity).ok_or(OVERFLOW)?))
     }
 
     pub(super) fn date_diff(&self, part: Part, both: &'a [Expression; 2]) -> Result<Value<'a>, Problem> {
@@ -132,7 +144,31 @@ impl<'a> Asked<'a> {
         if from.is_null() || to.is_null() {
             return Ok(Value::Null);
         }
-        Ok(Value::Int(from.time()?.until(to.time()?, part)))
+        Ok(Value::Int(self.time(&from)?.until(self.time(&to)?, part)))
+    }
+}
+
+/// A set of characters.
+struct Letters {
+    ascii: u128,
+    /// In order.
+    others: Vec<char>,
+}
+
+impl Letters {
+    fn new(text: &str) -> Self {
+        let ascii = text.bytes().filter(u8::is_ascii).fold(0, |all, byte| all | 1 << byte);
+        let mut others: Vec<char> = text.chars().filter(|letter| !letter.is_ascii()).collect();
+        others.sort_unstable();
+        others.dedup();
+        Self { ascii, others }
+    }
+
+    fn contains(&self, letter: char) -> bool {
+        match letter.is_ascii() {
+            true => self.ascii >> u32::from(letter) & 1 == 1,
+            false => self.others.binary_search(&letter).is_ok(),
+        }
     }
 }
 

@@ -1,7 +1,13 @@
 //! A JSON document as queries see it: the members of an object keep their order.
 
-use super::value::Value;
+use std::collections::VecDeque;
+
+use super::value::{Problem, Value};
+use super::work::Work;
 use super::{FromStep, Step};
+
+/// The work of comparing a member's name.
+const MEMBER: usize = 8;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
@@ -27,39 +33,68 @@ impl Json {
         }
     }
 
-    pub fn step(&self, step: &Step) -> Option<&Json> {
+    fn step(&self, step: &Step) -> Option<&Json> {
         match (self, step) {
-            (Self::Object(members), Step::Name { text, quoted }) => members
-                .iter()
-                .find(|(name, _)| if *quoted { name == text } else { name.eq_ignore_ascii_case(text) })
-                .map(|(_, value)| value),
+            (Self::Object(members), Step::Name { .. }) => {
+                members.iter().find(|(name, _)| step.names(name)).map(|(_, value)| value)
+            }
             (Self::Array(elements), Step::Index(at)) => elements.get(*at),
             _ => None,
         }
     }
 
-    /// What lies at the end of these steps.
-    pub fn find(&self, steps: &[Step]) -> Option<&Json> {
-        steps.iter().try_fold(self, |json, step| json.step(step))
+    fn into_step(self, step: &Step) -> Option<Json> {
+        match (self, step) {
+            (Self::Object(members), Step::Name { .. }) => {
+                members.into_iter().find(|(name, _)| step.names(name)).map(|(_, value)| value)
+            }
+            (Self::Array(elements), Step::Index(at)) => elements.into_iter().nth(*at),
+            _ => None,
+        }
     }
 
-    /// Hands over each record that a table's path leads to.
-    pub fn each<E>(
-        &self,
-        path: &[FromStep],
-        record: &mut dyn FnMut(&Json) -> Result<(), E>,
-    ) -> Result<(), E> {
+    /// What lies at the end of these steps.
+    pub fn find(&self, steps: &[Step], work: &Work) -> Result<Option<&Json>, Problem> {
+        let mut json = self;
+        for step in steps {
+            work.spend(match json {
+                Self::Object(members) => members.len().saturating_mul(MEMBER),
+                _ => MEMBER,
+            })?;
+            match json.step(step) {
+                Some(found) => json = found,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(json))
+    }
+
+    /// Takes out each record that a table's path leads to.
+    pub fn records(self, path: &[FromStep], records: &mut VecDeque<Json>) {
         match path.split_first() {
-            None => record(self),
-            Some((FromStep::Field(step), rest)) => match self.step(step) {
-                Some(found) => found.each(rest, record),
-                None => Ok(()),
-            },
+            None => records.push_back(self),
+            Some((FromStep::Field(step), rest)) => {
+                if let Some(found) = self.into_step(step) {
+                    found.records(rest, records);
+                }
+            }
             Some((FromStep::Each, rest)) => match self {
-                Self::Array(elements) => elements.iter().try_for_each(|element| element.each(rest, record)),
+                Self::Array(elements) => {
+                    elements.into_iter().for_each(|element| element.records(rest, records));
+                }
                 // `BlobStorage[*]` is the whole object too.
-                one => one.each(rest, record),
+                one => one.records(rest, records),
             },
+        }
+    }
+}
+
+impl Step {
+    fn names(&self, name: &str) -> bool {
+        match self {
+            Self::Name { text, quoted: true } => name == text,
+            Self::Name { text, quoted: false } => name.eq_ignore_ascii_case(text),
+            Self::Index(_) => false,
         }
     }
 }

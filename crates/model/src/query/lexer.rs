@@ -61,6 +61,10 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    pub fn length(&self) -> usize {
+        self.text.len()
+    }
+
     pub fn rest_begins_with(&self, letter: char) -> bool {
         self.rest().trim_start().starts_with(letter)
     }

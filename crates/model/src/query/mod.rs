@@ -1,7 +1,7 @@
 //! The SQL of Query Blob Contents: one `SELECT` over the records of one blob. Reading a query and asking it about a record
 //! are here; where records come from is the service's business.
 //!
-//! A query is read once and asked about each record; what that costs at the most is [`Query::cost`].
+//! A query is read once and asked about each record; what that costs is counted, and bounded for each record ([`Work`]).
 
 mod aggregate;
 mod evaluate;
@@ -14,16 +14,16 @@ mod like;
 mod moment;
 mod parser;
 mod value;
+mod work;
 
 pub use aggregate::Aggregates;
 pub use evaluate::{Asked, Row};
 pub use json::Json;
 pub use moment::Moment;
 pub use value::{Problem, Value};
+pub use work::{RECORD_WORK, Work};
 
 use crate::error::Failure;
-use crate::time::Timestamp;
-use evaluate::truth_of;
 use expression::Expression;
 
 /// A query as it was written.
@@ -37,6 +37,8 @@ pub struct Query {
     pub limit: Option<u64>,
     filter: Option<Expression>,
     nodes: usize,
+    /// Bytes of the query.
+    length: usize,
     /// Names of fields come after the table: `FROM BlobStorage[*]`.
     pub names_path: bool,
 }
@@ -82,19 +84,16 @@ impl Query {
     }
 
     /// Whether the query wants this record.
-    pub fn wants(&self, row: &dyn Row, now: Timestamp) -> Result<bool, Problem> {
+    pub fn wants<'a>(&'a self, asked: &Asked<'a>) -> Result<bool, Problem> {
         match &self.filter {
             None => Ok(true),
-            Some(filter) => {
-                let asked = Asked { row, now };
-                Ok(truth_of(&asked.value(filter)?)? == Some(true))
-            }
+            Some(filter) => Ok(asked.truth(filter)? == Some(true)),
         }
     }
 
-    /// The steps that asking about a record takes at the most, beside looking at its bytes.
+    /// The expressions that are asked about each record, with the text that is written in the query.
     pub fn cost(&self) -> usize {
-        self.nodes
+        self.nodes + self.length / work::STEP
     }
 
     /// The number of a column that is named by one, as `_3` is.
@@ -107,8 +106,8 @@ impl Query {
 }
 
 impl Item {
-    pub fn value<'a>(&'a self, row: &'a dyn Row, now: Timestamp) -> Result<Value<'a>, Problem> {
-        Asked { row, now }.value(&self.expression)
+    pub fn value<'a>(&'a self, asked: &Asked<'a>) -> Result<Value<'a>, Problem> {
+        asked.value(&self.expression)
     }
 }
 

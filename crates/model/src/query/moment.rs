@@ -185,15 +185,14 @@ impl Moment {
         let mut text = String::new();
         let mut rest = format;
         while let Some(letter) = rest.chars().next() {
-            let run = rest.chars().take_while(|next| *next == letter).count();
-            let behind = &rest[run * letter.len_utf8()..];
             if letter == '\'' {
                 let (quoted, behind) = rest[1..].split_once('\'').unwrap_or((&rest[1..], ""));
                 text.push_str(quoted);
                 rest = behind;
                 continue;
             }
-            rest = behind;
+            let run = rest.chars().take_while(|next| *next == letter).count();
+            rest = &rest[run * letter.len_utf8()..];
             self.formatted(&mut text, &at, letter, run);
         }
         text
@@ -217,7 +216,8 @@ impl Moment {
             ('s', 1 | 2) => text.push_str(&padded(at.second)),
             ('S', _) => {
                 let fraction = format!("{:07}", at.fraction);
-                text.push_str(&format!("{fraction:0<run$}")[..run]);
+                text.push_str(&fraction[..run.min(fraction.len())]);
+                text.extend(std::iter::repeat_n('0', run.saturating_sub(fraction.len())));
             }
             ('X', _) if self.offset == 0 => text.push('Z'),
             ('X' | 'x', 1) if self.offset % 60 == 0 => text.push_str(&shown(self.offset, "")[..3]),

@@ -72,7 +72,16 @@ impl Parser<'_> {
                 }
             }
         }
-        Ok(Query { select, columns, from, limit, filter, nodes: self.nodes, names_path })
+        Ok(Query {
+            select,
+            columns,
+            from,
+            limit,
+            filter,
+            nodes: self.nodes,
+            length: self.lexer.length(),
+            names_path,
+        })
     }
 
     fn select(&mut self) -> Result<Select, Failure> {

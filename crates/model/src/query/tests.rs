@@ -1,6 +1,7 @@
 //! Queries as the reference writes them, asked about a record.
 
 use super::*;
+use crate::time::Timestamp;
 
 /// A record of text columns, or a document.
 enum Record<'a> {
@@ -9,7 +10,7 @@ enum Record<'a> {
 }
 
 impl Row for Record<'_> {
-    fn column(&self, slot: usize) -> Result<Value<'_>, Problem> {
+    fn column(&self, slot: usize, work: &Work) -> Result<Value<'_>, Problem> {
         match self {
             Record::Columns(query, fields) => {
                 let ordinal = Query::ordinal(&query.columns[slot]).expect("by number");
@@ -17,7 +18,7 @@ impl Row for Record<'_> {
                 Ok(Value::Text((*field).into()))
             }
             Record::Document(query, json) => {
-                Ok(json.find(&query.columns[slot]).map_or(Value::Missing, Json::value))
+                Ok(json.find(&query.columns[slot], work)?.map_or(Value::Missing, Json::value))
             }
         }
     }
@@ -41,8 +42,8 @@ fn value(expression: &str) -> String {
         Err(failure) => return failure.message().to_owned(),
     };
     let Select::Items(items) = &query.select else { panic!("{expression} is no item") };
-    let row = Record::Columns(&query, vec!["5", "abc", "2.5", ""]);
-    let found = items[0].value(&row, NOW);
+    let (row, work) = (Record::Columns(&query, vec!["5", "abc", "2.5", ""]), Work::default());
+    let found = items[0].value(&Asked { row: &row, now: NOW, work: &work });
     found.map_or_else(|problem| problem.name.to_owned(), |value| shown(&value))
 }
 
@@ -74,6 +75,8 @@ fn expressions_of_the_reference_have_its_values() {
             "TO_STRING('1969-07-20T20:18:05.25+05:30', 'yy-MM-dd hh:mm:ss.SS a XXX')",
             "69-07-20 08:18:05.25 PM +05:30",
         ),
+        ("TO_STRING('1969-07-20T20:18:05.25Z', 'S.SSSSSSSSS')", "2.250000000"),
+        ("TRIM(BOTH 'éa\u{1F600}' FROM 'aé\u{1F600}boa\u{1F600}')", "bo"),
         ("TO_TIMESTAMP('2007T')", "2007-01-01T00:00:00Z"),
         ("UTCNOW()", "2022-09-28T22:13:20Z"),
         ("NULLIF(_1, 5)", "null"),
@@ -151,18 +154,16 @@ fn fields_of_documents_are_found_by_path() {
         let query = Query::parse(text).expect(text);
         let mut found = Vec::new();
         let Select::Items(items) = &query.select else { panic!("{text}") };
-        let each: Result<(), Problem> = document.each(&query.from, &mut |record| {
-            let row = Record::Document(&query, record);
-            if query.wants(&row, NOW)? {
-                let values: Vec<String> = items
-                    .iter()
-                    .map(|item| item.value(&row, NOW).map(|value| shown(&value)))
-                    .collect::<Result<_, _>>()?;
-                found.push(values.join(","));
+        let mut records = std::collections::VecDeque::new();
+        document.clone().records(&query.from, &mut records);
+        for record in &records {
+            let (row, work) = (Record::Document(&query, record), Work::default());
+            let asked = Asked { row: &row, now: NOW, work: &work };
+            if query.wants(&asked).expect(text) {
+                let value = |item: &Item| shown(&item.value(&asked).expect(text));
+                found.push(items.iter().map(value).collect::<Vec<_>>().join(","));
             }
-            Ok(())
-        });
-        each.expect(text);
+        }
         found.join(";")
     };
     assert_eq!(ask("SELECT latitude FROM BlobStorage[*].warehouses[*]"), "41.8;42.5");
@@ -186,9 +187,11 @@ fn aggregates_count_what_they_can() {
         |counted: &Aggregates| counted.values(aggregates).iter().map(shown).collect::<Vec<_>>().join(",");
     assert_eq!(values(&counted), "0,0,null,null,null,null");
     for fields in [["1", "b"], ["3", "a"], ["2.5", "c"]] {
-        counted.add(aggregates, &Record::Columns(&query, fields.to_vec()), NOW).expect("counted");
+        let (row, work) = (Record::Columns(&query, fields.to_vec()), Work::default());
+        counted.add(aggregates, &Asked { row: &row, now: NOW, work: &work }).expect("counted");
     }
-    let refused = counted.add(aggregates, &Record::Columns(&query, vec!["x", "z"]), NOW);
+    let (row, work) = (Record::Columns(&query, vec!["x", "z"]), Work::default());
+    let refused = counted.add(aggregates, &Asked { row: &row, now: NOW, work: &work });
     assert_eq!(refused.expect_err("no number").name, "InvalidTypeConversion");
     assert_eq!(values(&counted), "3,3,6.5,2.1666666666666665,1,c", "what cannot be taken changes nothing");
 }
@@ -236,7 +239,8 @@ fn depth_length_and_work_are_bounded() {
     let chain = format!("SELECT 1{} FROM BlobStorage", "+1".repeat(900));
     let query = Query::parse(&chain).expect("a long chain");
     let Select::Items(items) = &query.select else { panic!("no items") };
-    assert_eq!(items[0].value(&Record::Columns(&query, vec![]), NOW), Ok(Value::Int(901)));
+    let (row, work) = (Record::Columns(&query, vec![]), Work::default());
+    assert_eq!(items[0].value(&Asked { row: &row, now: NOW, work: &work }), Ok(Value::Int(901)));
     let chain = format!("SELECT 1{} FROM BlobStorage", "+1".repeat(2_000));
     assert_eq!(Query::parse(&chain).expect_err("too much").message(), "The expression is too complex.");
     let columns = format!("SELECT {} FROM BlobStorage", vec!["_1"; 50].join(","));
@@ -245,4 +249,67 @@ fn depth_length_and_work_are_bounded() {
         "The expression selects more than 49 columns."
     );
     assert!(Query::parse(&format!("SELECT '{}' FROM BlobStorage", "x".repeat(40_000))).is_err());
+}
+
+/// A text of the record, and how often the query may look at it.
+#[test]
+fn the_work_for_one_record_is_bounded() {
+    let text = "a".repeat(1024 * 1024);
+    let ask = |expression: &str| {
+        let query = Query::parse(&format!("SELECT * FROM BlobStorage WHERE {expression}")).expect("a query");
+        let (row, work) = (Record::Columns(&query, vec![&text]), Work::default());
+        let found = query.wants(&Asked { row: &row, now: NOW, work: &work });
+        (found.map_err(|problem| (problem.name, problem.is_fatal)), work.take_spent())
+    };
+    for (once, result) in [
+        ("_1 LIKE '%a_b%'", false),
+        ("_1 LIKE '%b%'", false),
+        ("_1 LIKE TRIM(BOTH _1 FROM _1)", false),
+        ("TRIM(BOTH _1 FROM _1) = ''", true),
+        ("LOWER(_1) = UPPER(_1)", false),
+        ("CHAR_LENGTH(_1) = 1", false),
+        ("SUBSTRING(_1, 1048575) = 'a'", true),
+        ("_1 = _1", true),
+        ("_1 BETWEEN _1 AND _1", true),
+        ("_1 IN ('x', _1)", true),
+        ("CASE _1 WHEN _1 THEN TRUE END", true),
+        ("NULLIF(_1, _1) IS NULL", true),
+        ("COALESCE(NULL, CAST(_1 AS STRING)) = _1", true),
+    ] {
+        assert_eq!(ask(once).0, Ok(result), "{once}");
+        let (found, spent) = ask(&vec![format!("({once}) = {result}"); 70].join(" AND "));
+        assert_eq!(found, Err(("QueryTooComplex", true)), "{once}");
+        assert!(spent <= RECORD_WORK + 16 * text.len(), "{once}: {spent}");
+    }
+    for refused in
+        ["_1 + 1 = 1", "-_1 = 1", "CAST(_1 AS INT) = 1", "_1 = 1", "_1 AND TRUE", "EXTRACT(YEAR FROM _1) = 1"]
+    {
+        let (found, spent) = ask(refused);
+        assert_eq!(found, Err(("InvalidTypeConversion", false)), "{refused}");
+        assert!(spent >= text.len(), "{refused} is counted");
+    }
+}
+
+#[test]
+fn a_query_that_is_left_stops() {
+    let query = Query::parse("SELECT * FROM BlobStorage WHERE _1 = 1").expect("a query");
+    let stopped = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let (row, work) = (Record::Columns(&query, vec!["1"]), Work::until(stopped.clone()));
+    let asked = Asked { row: &row, now: NOW, work: &work };
+    assert_eq!(query.wants(&asked), Ok(true));
+    stopped.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert!(query.wants(&asked).is_err_and(|problem| problem.is_fatal));
+}
+
+/// Longer than a width that the standard library can format.
+#[test]
+fn a_format_is_as_long_as_it_is_written() {
+    let query = Query::parse("SELECT TO_STRING('2020-01-01', _1) FROM BlobStorage").expect("a query");
+    let Select::Items(items) = &query.select else { panic!("no items") };
+    for letter in ["S", "y", "M", "d", "a", "h", "H", "m", "s", "X", "x", "é", "'"] {
+        let format = letter.repeat(70_000);
+        let (row, work) = (Record::Columns(&query, vec![&format]), Work::default());
+        let made = items[0].value(&Asked { row: &row, now: NOW, work: &work });
+        assert!(made.is_ok_and(|made| letter != "S" || made.length() == 70_000), "{letter}");
+    }
 }

@@ -25,20 +25,24 @@ pub enum Value<'a> {
 pub struct Problem {
     pub name: &'static str,
     pub description: &'static str,
+    /// The query ends with it instead.
+    pub is_fatal: bool,
 }
 
-pub const CONVERSION: Problem =
-    Problem { name: "InvalidTypeConversion", description: "Invalid type conversion." };
+pub const CONVERSION: Problem = Problem::of("InvalidTypeConversion", "Invalid type conversion.");
 pub const OVERFLOW: Problem =
-    Problem { name: "ArithmeticOverflow", description: "The result of a computation is out of range." };
-pub const DIVISION: Problem = Problem { name: "DivideByZero", description: "Division by zero." };
+    Problem::of("ArithmeticOverflow", "The result of a computation is out of range.");
+pub const DIVISION: Problem = Problem::of("DivideByZero", "Division by zero.");
 
 impl Problem {
     /// A record that has fewer columns than the query names.
-    pub const ORDINAL: Problem = Problem {
-        name: "InvalidColumnOrdinal",
-        description: "The record has fewer columns than the query refers to.",
-    };
+    pub const ORDINAL: Problem =
+        Self::of("InvalidColumnOrdinal", "The record has fewer columns than the query refers to.");
+
+    /// One of a record, which is left out.
+    pub const fn of(name: &'static str, description: &'static str) -> Self {
+        Self { name, description, is_fatal: false }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,6 +70,14 @@ impl Number {
 impl<'a> Value<'a> {
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null | Self::Missing)
+    }
+
+    /// Bytes that are looked at when it is asked for a number, a text and the like.
+    pub fn length(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            _ => 0,
+        }
     }
 
     pub fn number(&self) -> Result<Number, Problem> {

@@ -56,6 +56,18 @@ impl fmt::Display for FileMode {
     }
 }
 
+/// What a request wants of an owner, a group and a mode: those that it names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PosixWishes {
+    pub owner: Option<u32>,
+    pub group: Option<u32>,
+    pub mode: Option<FileMode>,
+}
+
+impl PosixWishes {
+    pub const NONE: PosixWishes = PosixWishes { owner: None, group: None, mode: None };
+}
+
 /// `x-ms-file-file-type`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileType {

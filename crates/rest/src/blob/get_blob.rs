@@ -210,7 +210,8 @@ impl RangeHash {
     }
 }
 
-async fn gather(download: &mut Download) -> Result<Vec<u8>, Failure> {
+/// All of a download, which is short.
+pub(crate) async fn gather(download: &mut Download) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::with_capacity(usize::try_from(download.length()).unwrap_or(0));
     while let Some(part) = download.next().await {
         bytes.extend_from_slice(&part?);

@@ -14,6 +14,10 @@ use crate::xml::Writer;
 
 /// The most ranges of one answer: some megabytes.
 const RANGES: usize = 50_000;
+/// So many are found without asking for memory.
+const FEW: usize = 500;
+/// What one takes until it is told, and in the document.
+const RANGE_BYTES: usize = 130;
 
 pub async fn get_page_ranges(call: Call) -> Result<Reply, Failure> {
     let limit = match call.head.query("maxresults") {
@@ -36,7 +40,14 @@ pub async fn get_page_ranges(call: Call) -> Result<Reply, Failure> {
         from,
         limit,
     };
-    let (ranges, stamped, length) = input.execute(&call.services, &call.context).await?;
+    let (services, context) = (&call.services, &call.context);
+    let few = GetPageRanges { limit: input.limit.min(FEW), ..input.clone() };
+    let (mut found, mut share) = (few.execute(services, context).await?, None);
+    if found.0.next.is_some() && input.limit > FEW {
+        share = Some(services.outgoing().set_aside(input.limit * RANGE_BYTES).await?);
+        found = input.execute(services, context).await?;
+    }
+    let (ranges, stamped, length) = found;
     // Clients of these versions know of no further page: a list that ends early would tell them of holes that are none.
     if ranges.next.is_some() && call.head.version < ApiVersion::V2021_06_08 {
         let message =
@@ -45,6 +56,7 @@ pub async fn get_page_ranges(call: Call) -> Result<Reply, Failure> {
     }
     Ok(Reply::of(call.row)
         .xml(document(call.row, &ranges))
+        .within(share)
         .stamped(stamped)
         .header(headers::X_MS_BLOB_CONTENT_LENGTH, length))
 }

@@ -56,10 +56,14 @@ pub async fn list_blobs(call: Call) -> Result<Reply, Failure> {
         let sent = head.query("include").unwrap_or_default();
         return Err(Failure::invalid_query("include", sent, "Snapshots cannot be listed by hierarchy."));
     }
+    if head.query("showonly").is_some() {
+        return Err(ErrorCode::HierarchicalNamespaceNotEnabled.into());
+    }
     if includes("tags") && !call.grant.may_read_tags {
         return Err(ErrorCode::AuthorizationPermissionMismatch.into());
     }
-    if call.grant.anonymous && includes("uncommittedblobs") {
+    let hidden = ["uncommittedblobs", "versions", "deleted", "deletedwithversions"];
+    if call.grant.anonymous && hidden.into_iter().any(includes) {
         return Err(ErrorCode::AuthorizationFailure.into());
     }
     let marker = head.query("marker").map(|text| Position::decode(text).ok_or(ErrorCode::OutOfRangeInput));

@@ -56,7 +56,7 @@ pub(super) fn untold(failure: Failure) -> Failure {
 }
 
 /// `x-ms-source-range`: a form that cannot be read is refused, lest all of the source be copied.
-pub(super) fn source_range(head: &Head) -> Result<Option<ByteRange>, Failure> {
+pub(crate) fn source_range(head: &Head) -> Result<Option<ByteRange>, Failure> {
     match head.header(headers::X_MS_SOURCE_RANGE) {
         None => Ok(None),
         Some(text) => ByteRange::parse(text)

@@ -22,12 +22,12 @@ pub async fn restore_container(call: Call) -> Result<Reply, Failure> {
     Ok(Reply::of(call.row))
 }
 
-/// The version of a deleted container: the moment of its deletion in hexadecimal ticks since 1601 (recorded).
+/// The version of a deleted container or share: the moment of its deletion in hexadecimal ticks since 1601 (recorded).
 pub fn version(deleted: Timestamp) -> String {
     format!("{:016X}", deleted.0.saturating_sub(Timestamp::YEAR_1601.0))
 }
 
-fn read_version(text: &str) -> Option<Timestamp> {
+pub fn read_version(text: &str) -> Option<Timestamp> {
     let is_hexadecimal = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let ticks = is_hexadecimal.then(|| u64::from_str_radix(text, 16).ok()).flatten()?;
     ticks.checked_add(Timestamp::YEAR_1601.0).map(Timestamp)

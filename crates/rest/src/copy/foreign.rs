@@ -1,23 +1,22 @@
 //! Sources elsewhere. The server asks only hosts that its configuration names: a request must not make it speak to what
 //! its client cannot reach itself. A name is resolved once, and the connection goes to the address that was judged.
 
+mod answer;
+mod pace;
+mod request;
+
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response};
-use http_body_util::{BodyExt as _, Empty};
+use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use lazuli_model::blob::{BlobType, ContentHeaders, ContentMd5};
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::metadata::Metadata;
-use lazuli_model::operation::{Op, Source};
-use lazuli_service::blob::{ForeignSource, SourceType};
-use lazuli_service::{Body, BodyError};
+use lazuli_service::blob::ForeignSource;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
@@ -26,18 +25,13 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use super::address::SourceUrl;
-use crate::call::Call;
-use crate::headers;
+pub(super) use request::SourceRequest;
+
+use super::address::port_written;
 
 /// How long a source may take to be reached, and then to begin its answer.
 const REACHED: Duration = Duration::from_secs(10);
 const ANSWERED: Duration = Duration::from_secs(30);
-/// How long it may pause between two parts of its bytes.
-const PAUSE: Duration = Duration::from_secs(30);
-const PAGE: u64 = 512;
-/// Of an append blob.
-const BLOCKS: u32 = 50_000;
 /// Of one name.
 const ADDRESSES: usize = 16;
 
@@ -66,11 +60,12 @@ impl ForeignHosts {
         for text in written.into_iter().map(str::trim).filter(|text| !text.is_empty()) {
             let bad = || BadSources(text.to_owned());
             let authority: http::uri::Authority = text.parse().map_err(|_| bad())?;
-            if text.contains('@') || authority.host().is_empty() || (text.ends_with(':')) {
+            if text.contains('@') || authority.host().is_empty() {
                 return Err(bad());
             }
+            let port = port_written(&authority).map_err(|_| bad())?;
             let host = authority.host().trim_matches(['[', ']']).to_ascii_lowercase();
-            allowed.push(Allowed { host, port: authority.port_u16() });
+            allowed.push(Allowed { host, port });
         }
         Ok(Self { allowed, tls: OnceCell::new() })
     }
@@ -89,7 +84,8 @@ impl ForeignHosts {
 
     /// Asks the source for its bytes. What stands in the answer's head is known when this returns; the bytes come as they
     /// are wanted.
-    pub(super) async fn open(&self, call: &Call, url: &SourceUrl) -> Result<ForeignSource, Failure> {
+    pub(super) async fn open(&self, asked: &SourceRequest) -> Result<ForeignSource, Failure> {
+        let url = &asked.url;
         let host = url.uri().host().unwrap_or_default().trim_matches(['[', ']']);
         let (port, secure) = (url.port(), url.is_secure());
         if !self.allows(host, port, secure) {
@@ -102,7 +98,7 @@ impl ForeignHosts {
             .map_err(|_| unreachable("the source is not reached in time".to_owned()))?
             .map_err(|error| unreachable(error.to_string()))?;
         let asking = async {
-            let request = request(call, url)?;
+            let request = asked.request()?;
             let answer = match secure {
                 false => ask(stream, request).await,
                 true => {
@@ -116,7 +112,10 @@ impl ForeignHosts {
             answer.map_err(|error| unreachable(error.to_string()))
         };
         let answer = timeout(ANSWERED, asking).await;
-        source_of(answer.map_err(|_| unreachable("the source does not answer in time".to_owned()))??, call)
+        answer::source_of(
+            answer.map_err(|_| unreachable("the source does not answer in time".to_owned()))??,
+            asked,
+        )
     }
 
     async fn resolve(&self, host: &str, port: u16, secure: bool) -> Result<SocketAddr, Failure> {
@@ -142,7 +141,7 @@ fn refused(cause: &str) -> Failure {
 pub(crate) fn is_inside(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(v4) => {
-            let [first, second, ..] = v4.octets();
+            let [first, second, third, _] = v4.octets();
             v4.is_loopback()
                 || v4.is_private()
                 || v4.is_link_local()
@@ -152,14 +151,30 @@ pub(crate) fn is_inside(address: IpAddr) -> bool {
                 || first == 0
                 // Of carriers, behind whose translation customers are.
                 || (first == 100 && (64..128).contains(&second))
+                // Of protocols, of measurements, and kept for later.
+                || (first, second, third) == (192, 0, 0)
+                || (first == 198 && (18..20).contains(&second))
+                || first >= 240
         }
         IpAddr::V6(v6) => {
-            v6.is_loopback()
+            embedded(v6).is_some_and(|v4| is_inside(v4.into()))
+                || v6.is_loopback()
                 || v6.is_unspecified()
                 || v6.is_multicast()
                 || v6.is_unique_local()
                 || v6.is_unicast_link_local()
         }
+    }
+}
+
+/// The address of the old kind that a translator or a tunnel would take out of a new one.
+fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let four = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+    match address.segments() {
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(four(high, low)),
+        [0x2002, high, low, ..] => Some(four(high, low)),
+        [0, 0, 0, 0, 0, 0, high, low] if high > 0 => Some(four(high, low)),
+        _ => None,
     }
 }
 
@@ -174,55 +189,6 @@ pub(crate) fn connector() -> Result<TlsConnector, Failure> {
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-/// Conditions on the source become conditions of its read.
-const CONDITIONS: [(&str, &str); 5] = [
-    (headers::X_MS_SOURCE_IF_MATCH, headers::IF_MATCH),
-    (headers::X_MS_SOURCE_IF_NONE_MATCH, headers::IF_NONE_MATCH),
-    (headers::X_MS_SOURCE_IF_MODIFIED_SINCE, headers::IF_MODIFIED_SINCE),
-    (headers::X_MS_SOURCE_IF_UNMODIFIED_SINCE, headers::IF_UNMODIFIED_SINCE),
-    (headers::X_MS_SOURCE_IF_TAGS, headers::X_MS_IF_TAGS),
-];
-
-/// The key that the source is encrypted with becomes the key of its read.
-const KEYS: [(&str, &str); 3] = [
-    (headers::X_MS_SOURCE_ENCRYPTION_KEY, headers::X_MS_ENCRYPTION_KEY),
-    (headers::X_MS_SOURCE_ENCRYPTION_KEY_SHA256, headers::X_MS_ENCRYPTION_KEY_SHA256),
-    (headers::X_MS_SOURCE_ENCRYPTION_ALGORITHM, headers::X_MS_ENCRYPTION_ALGORITHM),
-];
-
-fn request(call: &Call, url: &SourceUrl) -> Result<Request<Empty<Bytes>>, Failure> {
-    let path = url.uri().path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-    let mut request = Request::get(path)
-        .header(http::header::HOST, url.host())
-        .header(headers::X_MS_VERSION, call.head.version.as_str());
-    for (given, sent) in CONDITIONS {
-        if let Some(value) = call.head.headers.find(given) {
-            request = request.header(sent, value.clone());
-        }
-    }
-    if let Some(range) = call.head.headers.find(headers::X_MS_SOURCE_RANGE) {
-        request = request.header(headers::RANGE, range.clone());
-    }
-    if call.row.policy.source != Source::Looked
-        && let Some(token) = call.head.headers.find(headers::X_MS_COPY_SOURCE_AUTHORIZATION)
-    {
-        request = request.header(headers::AUTHORIZATION, token.clone());
-    }
-    for (given, sent) in KEYS {
-        let Some(value) = call.head.headers.find(given) else { continue };
-        if !super::takes_source_key(call.row.op) {
-            continue;
-        }
-        // A key is sent to a source over TLS only.
-        if !url.is_secure() {
-            return Err(Failure::invalid_header(given, ""));
-        }
-        request = request.header(sent, value.clone());
-    }
-    let bad = || Failure::invalid_header(headers::X_MS_COPY_SOURCE, url.text());
-    request.body(Empty::new()).map_err(|_| bad())
-}
-
 pub(crate) async fn ask<B>(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     request: Request<B>,
@@ -234,97 +200,6 @@ where
     // Ends with the answer's body.
     tokio::spawn(connection);
     sender.send_request(request).await
-}
-
-/// Only an answer with the bytes will do: a redirection is not followed.
-fn source_of(answer: Response<Incoming>, call: &Call) -> Result<ForeignSource, Failure> {
-    let status = answer.status().as_u16();
-    let wanted = if call.head.headers.holds(headers::X_MS_SOURCE_RANGE) { 206 } else { 200 };
-    if status != wanted && status != 200 {
-        return Err(told(status, call));
-    }
-    let (parts, body) = answer.into_parts();
-    let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let length = text(headers::CONTENT_LENGTH).and_then(|text| text.trim().parse().ok());
-    let length: u64 = length.ok_or_else(|| {
-        Failure::new(ErrorCode::CannotVerifyCopySource).with_status(400).cause("the source tells no length")
-    })?;
-    // A source that ignores ranges sends all of it, which is not what was asked for.
-    if status != wanted {
-        return Err(told(416, call));
-    }
-    let content_md5 = text(headers::CONTENT_MD5).and_then(|text| {
-        use base64::Engine as _;
-        base64::prelude::BASE64_STANDARD.decode(text).ok()
-    });
-    let headers = ContentHeaders {
-        content_type: text(headers::CONTENT_TYPE),
-        content_encoding: text(headers::CONTENT_ENCODING),
-        content_language: text(headers::CONTENT_LANGUAGE),
-        content_disposition: text(headers::CONTENT_DISPOSITION),
-        cache_control: text(headers::CACHE_CONTROL),
-        content_md5: content_md5.filter(|md5| md5.len() == 16).map_or(ContentMd5::None, ContentMd5::of),
-    };
-    let metadata = metadata(&parts.headers);
-    let kind = match text(headers::X_MS_BLOB_TYPE).as_deref() {
-        Some("PageBlob") => BlobType::Page,
-        Some("AppendBlob") => BlobType::Append,
-        // A file is copied as a block blob.
-        _ => BlobType::Block,
-    };
-    let sequence_number = text(headers::X_MS_BLOB_SEQUENCE_NUMBER).and_then(|text| text.parse().ok());
-    let blocks = text(headers::X_MS_BLOB_COMMITTED_BLOCK_COUNT).and_then(|text| text.parse().ok());
-    let blocks = blocks.map(|blocks: u32| blocks.min(BLOCKS));
-    // Pages are copied as pages, or not at all.
-    if kind == BlobType::Page && call.row.op == Op::CopyBlob && !length.is_multiple_of(PAGE) {
-        return Err(Failure::new(ErrorCode::CannotVerifyCopySource)
-            .with_status(400)
-            .cause("a page blob of a length that is none"));
-    }
-    let of = SourceType { kind, sequence_number: sequence_number.unwrap_or(0), blocks };
-    Ok(ForeignSource { headers, metadata, body: paced(body, length), length, of })
-}
-
-/// What the read was told, as the operation tells it.
-fn told(status: u16, call: &Call) -> Failure {
-    let looked = call.row.policy.source == Source::Looked;
-    let by_match =
-        call.row.policy.source == Source::Fetched && call.head.headers.holds(headers::X_MS_SOURCE_IF_MATCH);
-    match status {
-        304 | 412 if looked => ErrorCode::SourceConditionNotMet.into(),
-        412 if by_match => ErrorCode::SourceConditionNotMet.into(),
-        304 | 400..=499 => Failure::new(ErrorCode::CannotVerifyCopySource).with_status(status),
-        _ => Failure::new(ErrorCode::CannotVerifyCopySource)
-            .with_status(400)
-            .cause(format!("the source answers {status}")),
-    }
-}
-
-fn metadata(headers: &HeaderMap) -> Metadata {
-    let pairs = headers.iter().filter_map(|(name, value)| {
-        let name = name.as_str().strip_prefix(headers::X_MS_META_PREFIX)?;
-        Some((name.to_owned(), value.to_str().ok()?.to_owned()))
-    });
-    Metadata::from_pairs(pairs).unwrap_or_default()
-}
-
-/// The bytes, as long as the source goes on sending.
-fn paced(body: Incoming, length: u64) -> Body {
-    let frames = futures_util::stream::unfold(Some(body), |body| async move {
-        let mut body = body?;
-        loop {
-            return match timeout(PAUSE, body.frame()).await {
-                Err(_) => Some((Err(BodyError::Idle), None)),
-                Ok(None) => None,
-                Ok(Some(Err(_))) => Some((Err(BodyError::Incomplete), None)),
-                Ok(Some(Ok(frame))) => match frame.into_data() {
-                    Ok(bytes) => Some((Ok(bytes), Some(body))),
-                    Err(_) => continue,
-                },
-            };
-        }
-    });
-    Body::new(frames, Some(length))
 }
 
 #[cfg(test)]
@@ -342,7 +217,7 @@ mod tests {
         assert!(!hosts.allows("sub.data.example", 443, true));
         assert!(hosts.allows("::1", 9, false));
         assert!(!ForeignHosts::default().allows("data.example", 443, true));
-        for bad in ["http://x", "a b", "x@y", "host:", ""].into_iter().filter(|text| !text.is_empty()) {
+        for bad in ["http://x", "a b", "x@y", "host:", "host:99999", "host:0", "[::1]:65536"] {
             assert!(ForeignHosts::parse([bad]).is_err(), "{bad}");
         }
     }
@@ -362,10 +237,19 @@ mod tests {
             "fe80::1",
             "::ffff:127.0.0.1",
             "100.64.0.1",
+            "198.18.0.1",
+            "240.0.0.1",
+            "192.0.0.1",
+            "64:ff9b::7f00:1",
+            "64:ff9b::a9fe:a9fe",
+            "2002:7f00:1::1",
+            "::127.0.0.1",
         ] {
             assert!(!hosts.allows_address(inside.parse().expect("an address"), 443, true), "{inside}");
         }
-        assert!(hosts.allows_address("203.0.113.7".parse().expect("an address"), 443, true));
+        for outside in ["203.0.113.7", "64:ff9b::cb00:7107", "2a00::1"] {
+            assert!(hosts.allows_address(outside.parse().expect("an address"), 443, true), "{outside}");
+        }
         assert!(hosts.allows_address("10.0.0.5".parse().expect("an address"), 9000, false));
         assert!(!hosts.allows_address("10.0.0.5".parse().expect("an address"), 9001, false));
     }

@@ -6,40 +6,74 @@
 
 mod address;
 mod foreign;
+mod public;
 
 use std::net::SocketAddr;
 
+use futures_util::future::BoxFuture;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use lazuli_model::access::ContainerAccess;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::{Method, Op, Service, Source};
-use lazuli_service::blob::{BlobAddress, CopySource, OwnSource, container_access};
+use lazuli_model::name::FilePath;
+use lazuli_model::operation::{Method, Op, Row, Service, Source};
+use lazuli_service::blob::{
+    Abroad, BlobAddress, CopySource, FileSource, ForeignAddress, ForeignSource, OwnSource, container_access,
+};
+use lazuli_service::file::{FileAddress, share_access};
 
+pub(crate) use address::port_written;
 pub use foreign::{BadSources, ForeignHosts};
 pub(crate) use foreign::{ask, connector, is_inside};
+pub use public::{BadAddresses, PublicAddresses};
 
 use crate::auth::sas;
 use crate::authorize::{Grant, Held, authorize};
 use crate::blob::properties::source_customer_key;
 use crate::call::Call;
+use crate::file;
 use crate::head::Head;
 use crate::headers;
 use crate::preconditions;
 use crate::query::Query;
 use crate::target::Target;
 use address::SourceUrl;
+use foreign::SourceRequest;
 
 /// Where sources may be.
 #[derive(Default)]
 pub struct Sources {
-    /// The addresses that the Blob service listens on.
-    own: Vec<SocketAddr>,
+    /// What the Blob and the File service listen on.
+    own: Vec<(Service, SocketAddr)>,
+    /// By which clients reach them, where that is something else: a balancer's.
+    public: PublicAddresses,
     foreign: ForeignHosts,
 }
 
 impl Sources {
-    pub fn new(own: Vec<SocketAddr>, foreign: ForeignHosts) -> Self {
-        Self { own, foreign }
+    pub fn new(own: Vec<(Service, SocketAddr)>, foreign: ForeignHosts) -> Self {
+        Self { own, public: PublicAddresses::default(), foreign }
+    }
+
+    pub fn with_public(self, public: PublicAddresses) -> Self {
+        Self { public, ..self }
+    }
+
+    /// Which service of ours serves the source, if one does.
+    fn service_of(&self, url: &SourceUrl, asked: &Head) -> Option<Service> {
+        let named = self.public.service_of(url.host_name(), url.port(), url.is_secure());
+        named.or_else(|| url.service_of(asked, &self.own))
+    }
+}
+
+/// Copies that are begun again without their request.
+impl Abroad for Sources {
+    fn open<'a>(&'a self, source: &'a ForeignAddress) -> BoxFuture<'a, Result<ForeignSource, Failure>> {
+        Box::pin(async move {
+            let asked = SourceRequest::again(source)
+                .ok_or_else(|| Failure::invalid_header(headers::X_MS_COPY_SOURCE, ""))?;
+            self.foreign.open(&asked).await
+        })
     }
 }
 
@@ -61,21 +95,42 @@ pub(crate) async fn source(call: &Call, with_tags: bool) -> Result<Asked, Failur
         false => None,
     };
     let shown = url.shown();
-    if !url.is_of(&call.head, &call.sources.own) {
+    let Some(service) = call.sources.service_of(&url, &call.head) else {
         // The layers of a snapshot elsewhere are not known.
         if call.row.op == Op::IncrementalCopyBlob {
             return Err(ErrorCode::InvalidSourceBlobUrl.into());
         }
-        let foreign = call.sources.foreign.open(call, &url).await?;
+        let foreign = call.sources.foreign.open(&SourceRequest::of(call, url)?).await?;
         return Ok(Asked { source: CopySource::Foreign(foreign), shown });
+    };
+    let head = head_of(call, &url, service)?;
+    let is_file = head.target.service == Service::File;
+    // Recorded of Copy File.
+    if call.row.op == Op::CopyFile && head.target.object.is_empty() {
+        return Err(unverified(ErrorCode::InvalidQueryParameterValue.into()));
     }
-    let head = head_of(call, &url)?;
-    let reads_tags = with_tags || given.if_tags.is_some();
-    crate::address::check(&head, Op::GetBlob.row()).map_err(|failure| match is_looked_at(call, &head) {
+    // Files have no tags, for a condition or to be copied.
+    let reads_tags = !is_file && (with_tags || given.if_tags.is_some());
+    let checked = match is_file {
+        true => file::address::check(&head, Op::GetFile.row()),
+        false => crate::address::check(&head, Op::GetBlob.row()),
+    };
+    checked.map_err(|failure| match is_looked_at(call, &head) {
         true => failure,
         false => unverified(failure),
     })?;
     authorised(call, &head, reads_tags).await.map_err(unverified)?;
+    if is_file {
+        let dots = file::address::trailing_dots(&call.head, headers::X_MS_SOURCE_ALLOW_TRAILING_DOT)?;
+        let path = FilePath::parse(&head.target.object, dots)?;
+        let at = FileAddress {
+            share: head.target.container.clone(),
+            snapshot: file::address::share_snapshot(&head),
+            path: path.names().to_vec(),
+        };
+        let source = FileSource { account: head.target.account.as_str().into(), at, preconditions: given };
+        return Ok(Asked { source: CopySource::File(source), shown });
+    }
     let source = OwnSource {
         account: head.target.account.as_str().into(),
         at: BlobAddress { container: head.target.container.clone(), blob: head.target.object.clone() },
@@ -106,16 +161,20 @@ fn unverified(failure: Failure) -> Failure {
 }
 
 /// The read of the source, as a request of its own.
-fn head_of(call: &Call, url: &SourceUrl) -> Result<Head, Failure> {
+fn head_of(call: &Call, url: &SourceUrl, service: Service) -> Result<Head, Failure> {
     let refuse = || Failure::invalid_header(headers::X_MS_COPY_SOURCE, url.text());
     let query = Query::parse(url.query()).map_err(|_| refuse())?;
-    let target = Target::parse(Service::Blob, url.host(), url.path(), &query).map_err(|_| refuse())?;
+    let target = Target::parse(service, url.host(), url.path(), &query).map_err(|_| refuse())?;
     let mut headers = HeaderMap::new();
     // Copy Blob does not take a token for its source.
     if call.row.policy.source != Source::Looked
         && let Some(value) = call.head.headers.find(headers::X_MS_COPY_SOURCE_AUTHORIZATION)
     {
         headers.insert(AUTHORIZATION, value.clone());
+        // A file is read by a token only for this, which the request says of both.
+        if let Some(intent) = call.head.headers.find(headers::X_MS_FILE_REQUEST_INTENT) {
+            headers.insert(headers::X_MS_FILE_REQUEST_INTENT, intent.clone());
+        }
     }
     Ok(Head {
         method: Method::Get,
@@ -133,8 +192,12 @@ fn head_of(call: &Call, url: &SourceUrl) -> Result<Head, Failure> {
 }
 
 async fn authorised(call: &Call, head: &Head, reads_tags: bool) -> Result<(), Failure> {
-    let row = Op::GetBlob.row();
-    if head.target.service != Service::Blob || head.target.object.is_empty() {
+    let row = match head.target.service {
+        Service::Blob => Op::GetBlob.row(),
+        Service::File => Op::GetFile.row(),
+        _ => return Err(ErrorCode::ResourceNotFound.into()),
+    };
+    if head.target.object.is_empty() {
         return Err(ErrorCode::ResourceNotFound.into());
     }
     // The holder of an account may copy inside of it. The operations that read their source as a client would need a
@@ -146,7 +209,7 @@ async fn authorised(call: &Call, head: &Head, reads_tags: bool) -> Result<(), Fa
     let credential = call.auth.authenticate(head, now)?;
     let account = call.auth.accounts.get(&head.target.account);
     let container = match credential.needs_container(row) && account.is_some() {
-        true => container_access(&call.services, &head.target.account, &head.target.container).await?,
+        true => container_of(call, head, row).await?,
         false => None,
     };
     let Grant { may_read_tags, .. } = authorize(&credential, row, head, container.as_ref(), now)?;
@@ -154,4 +217,13 @@ async fn authorised(call: &Call, head: &Head, reads_tags: bool) -> Result<(), Fa
         return Err(ErrorCode::AuthorizationPermissionMismatch.into());
     }
     Ok(())
+}
+
+/// What the container or share of the source says of its readers.
+async fn container_of(call: &Call, head: &Head, row: &Row) -> Result<Option<ContainerAccess>, Failure> {
+    let (account, name) = (&head.target.account, &head.target.container);
+    Ok(match row.route.service {
+        Service::File => share_access(&call.services, account, name).await?,
+        _ => container_access(&call.services, account, name).await?,
+    })
 }

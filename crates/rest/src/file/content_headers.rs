@@ -2,13 +2,18 @@
 
 use lazuli_model::blob::{ContentHeaders, ContentMd5};
 use lazuli_model::error::Failure;
+use lazuli_model::version::Feature;
 
 use crate::decode;
 use crate::head::Head;
 use crate::headers;
 
-/// The largest file: 4 TiB.
+/// The largest file: 4 TiB, and in the older versions 1 TiB.
 const LENGTH_MAX: u64 = 4 << 40;
+const LENGTH_MAX_BEFORE: u64 = 1 << 40;
+
+/// What a new file is said to hold.
+pub const DEFAULT_TYPE: &str = "application/octet-stream";
 
 /// `x-ms-content-*` and `x-ms-cache-control`; what is not sent is not kept.
 pub fn content_headers(head: &Head) -> Result<ContentHeaders, Failure> {
@@ -43,7 +48,8 @@ pub fn replaces_content_headers(head: &Head) -> bool {
 pub fn length(head: &Head) -> Result<Option<u64>, Failure> {
     const NAME: &str = headers::X_MS_CONTENT_LENGTH;
     let Some(text) = head.header(NAME) else { return Ok(None) };
-    let length = text.parse::<u64>().ok().filter(|length| *length <= LENGTH_MAX);
+    let most = if head.version.has(Feature::Files4TiB) { LENGTH_MAX } else { LENGTH_MAX_BEFORE };
+    let length = text.parse::<u64>().ok().filter(|length| *length <= most);
     length.map(Some).ok_or_else(|| Failure::invalid_header(NAME, text))
 }
 

@@ -1,20 +1,13 @@
 //! The headers that say what an NFS client sees of a directory or file, both ways.
 
 use lazuli_model::error::Failure;
-use lazuli_model::smb::{FileMode, FileType};
+use lazuli_model::smb::{FileMode, FileType, PosixWishes};
 
 use crate::head::Head;
 use crate::headers;
 use crate::reply::Reply;
 
 /// `x-ms-owner`, `x-ms-group` and `x-ms-mode`, those that were sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PosixWishes {
-    pub owner: Option<u32>,
-    pub group: Option<u32>,
-    pub mode: Option<FileMode>,
-}
-
 pub fn wishes(head: &Head) -> Result<PosixWishes, Failure> {
     const MODE: &str = headers::X_MS_MODE;
     let mode = match head.header(MODE) {

@@ -1,11 +1,16 @@
 //! What a rename moves: `x-ms-file-rename-source`, the whole address of a directory or file of the same account.
 
-use http::Uri;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, Uri};
 use lazuli_model::error::Failure;
 use lazuli_model::name::FilePath;
-use lazuli_model::operation::{Resource, Service};
+use lazuli_model::operation::{Op, Resource, Service};
+use lazuli_service::file::share_access;
 
 use super::address::trailing_dots;
+use crate::auth::sas;
+use crate::authorize::{Held, authorize};
+use crate::call::Call;
 use crate::head::Head;
 use crate::headers;
 use crate::query::Query;
@@ -18,33 +23,90 @@ const LONGEST: usize = 8 * 1024;
 pub struct RenameSource {
     pub share: String,
     pub path: FilePath,
+    /// As it was sent: signatures are made over it.
+    raw_path: String,
+    target: Target,
     /// A signature for the source may be in it.
-    pub query: Query,
+    query: Query,
+    secure: bool,
 }
 
-/// What is no address, of another service or account, of a snapshot or of a root directory cannot be moved.
+/// What is no address, of another service, account or share, of a snapshot or of a root directory cannot be moved.
 pub fn rename_source(head: &Head) -> Result<RenameSource, Failure> {
     const NAME: &str = headers::X_MS_FILE_RENAME_SOURCE;
     let text = head.required_header(NAME)?;
     let refused = || Failure::invalid_header(NAME, text);
-    let (target, query) = parse(text).ok_or_else(refused)?;
+    let (uri, target, query) = parse(text).ok_or_else(refused)?;
     let of_account = target.service == Service::File && target.account == head.target.account;
     let base = !target.secondary && query.given("sharesnapshot").is_none();
-    if !of_account || !base || target.resource != Resource::Path || target.object.is_empty() {
+    let of_share = target.container == head.target.container;
+    if !of_account || !of_share || !base || target.resource != Resource::Path || target.object.is_empty() {
         return Err(refused());
     }
     let dots = trailing_dots(head, headers::X_MS_SOURCE_ALLOW_TRAILING_DOT)?;
     let path = FilePath::parse(&target.object, dots)?;
-    Ok(RenameSource { share: target.container, path, query })
+    let (share, raw_path) = (target.container.clone(), uri.path().to_owned());
+    let secure = uri.scheme_str() == Some("https");
+    Ok(RenameSource { share, path, raw_path, target, query, secure })
 }
 
-fn parse(text: &str) -> Option<(Target, Query)> {
+/// To be renamed, a directory or file must be one that the credential may delete: it is gone from where it was. A token is
+/// for the source if it stands in the source's address; else the request's own is asked for the source too.
+pub(crate) async fn authorize_source(call: &Call, source: &RenameSource) -> Result<(), Failure> {
+    let signed = sas::is_sas(&source.query);
+    if call.grant.held == Held::Everything && !signed {
+        return Ok(());
+    }
+    let query = if signed { &source.query } else { &call.head.query };
+    let secure = if signed { source.secure } else { call.head.secure };
+    authorize_at(call, Op::DeleteFile, (&source.raw_path, &source.target), query, secure).await
+}
+
+/// Whether the token of a query may carry out an operation at another address of the account.
+pub(super) async fn authorize_at(
+    call: &Call,
+    op: Op,
+    (raw_path, target): (&str, &Target),
+    query: &Query,
+    secure: bool,
+) -> Result<(), Failure> {
+    let row = op.row();
+    let mut headers = HeaderMap::new();
+    // A token that is bound to a user comes with that user's own.
+    if query.count("sduoid") > 0
+        && let Some(user) = call.head.headers.find(AUTHORIZATION.as_str())
+    {
+        headers.insert(AUTHORIZATION, user.clone());
+    }
+    let head = Head {
+        method: row.route.methods.first().copied().unwrap_or(call.head.method),
+        raw_path: raw_path.to_owned(),
+        query: query.clone(),
+        headers: headers.into(),
+        target: target.clone(),
+        peer: call.head.peer,
+        secure,
+        request_id: call.head.request_id,
+        version: call.head.version,
+        version_sent: None,
+        metadata_names: Vec::new(),
+    };
+    let now = call.services.wall_now();
+    let credential = call.auth.authenticate(&head, now)?;
+    let share = match credential.needs_container(row) {
+        true => share_access(&call.services, &target.account, &target.container).await?,
+        false => None,
+    };
+    authorize(&credential, row, &head, share.as_ref(), now).map(|_| ())
+}
+
+fn parse(text: &str) -> Option<(Uri, Target, Query)> {
     let uri: Uri = Some(text).filter(|text| text.len() <= LONGEST)?.parse().ok()?;
     let web = matches!(uri.scheme_str(), Some("http" | "https"));
     let authority = uri.authority().filter(|authority| web && !authority.as_str().contains('@'))?;
     let query = Query::parse(uri.query().unwrap_or_default()).ok()?;
     let target = Target::parse(Service::File, authority.as_str(), uri.path(), &query).ok()?;
-    Some((target, query))
+    Some((uri, target, query))
 }
 
 #[cfg(test)]
@@ -55,7 +117,8 @@ mod tests {
     fn source(text: &str, headers: &[(&str, &str)]) -> Result<(String, String), &'static str> {
         let mut sent = vec![("x-ms-file-rename-source", text)];
         sent.extend(headers);
-        let sent = Head { version: lazuli_model::version::ApiVersion::NEWEST, ..head(&sent) };
+        let mut sent = Head { version: lazuli_model::version::ApiVersion::NEWEST, ..head(&sent) };
+        sent.target.container = "share".into();
         let read = rename_source(&sent).map_err(|failure| failure.code.name())?;
         Ok((read.share, read.path.to_string()))
     }
@@ -84,6 +147,7 @@ mod tests {
             "/a/share/dir",
             "ftp://127.0.0.1/a/share/dir",
             "http://127.0.0.1/other/share/dir",
+            "http://127.0.0.1/a/shares/dir",
             "http://127.0.0.1/a-secondary/share/dir",
             "http://u@127.0.0.1/a/share/dir",
             "http://127.0.0.1/a/share",

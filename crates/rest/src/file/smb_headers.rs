@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lazuli_model::error::Failure;
 use lazuli_model::sddl::{PermissionFormat, PermissionKey, SecurityDescriptor};
-use lazuli_model::smb::{FileAttributes, Wish, parse_time};
+use lazuli_model::smb::{FileAttributes, Permission, SmbWishes, Wish, parse_time};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::Feature;
 
@@ -26,23 +26,6 @@ pub enum Use {
     Copy,
     /// Rename: what is not given stays.
     Rename,
-}
-
-/// A permission by itself, or by the key of one that the share has already.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Permission {
-    Descriptor(SecurityDescriptor),
-    Key(PermissionKey),
-}
-
-/// What a request wants of a directory or file; nothing is left open.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SmbWishes {
-    pub attributes: Wish<FileAttributes>,
-    pub creation_time: Wish<Timestamp>,
-    pub last_write_time: Wish<Timestamp>,
-    pub change_time: Wish<Timestamp>,
-    pub permission: Wish<Permission>,
 }
 
 /// Before the headers were made, nothing is read from them. For a while a create had to send all of them.
@@ -77,23 +60,13 @@ pub fn wishes(head: &Head, used: Use) -> Result<SmbWishes, Failure> {
 
 fn defaults(used: Use) -> SmbWishes {
     match used {
-        Use::CreateFile | Use::CreateDirectory | Use::Copy => SmbWishes {
-            attributes: Wish::Value(match used {
-                Use::CreateDirectory => FileAttributes::DIRECTORY,
-                _ => FileAttributes::NONE,
-            }),
-            creation_time: Wish::Now,
-            last_write_time: Wish::Now,
-            change_time: Wish::Now,
-            permission: Wish::Inherit,
-        },
-        Use::Set | Use::Rename => SmbWishes {
-            attributes: Wish::Preserve,
-            creation_time: Wish::Preserve,
-            last_write_time: Wish::Preserve,
-            change_time: Wish::Now,
-            permission: Wish::Preserve,
-        },
+        Use::CreateDirectory => {
+            SmbWishes { attributes: Wish::Value(FileAttributes::DIRECTORY), ..SmbWishes::NEW }
+        }
+        Use::CreateFile => SmbWishes::NEW,
+        // A copy has the attributes that it is given; one that is given none is marked for the next backup (recorded).
+        Use::Copy => SmbWishes { attributes: Wish::Value(FileAttributes::ARCHIVE), ..SmbWishes::NEW },
+        Use::Set | Use::Rename => SmbWishes::UNCHANGED,
     }
 }
 
@@ -207,20 +180,21 @@ pub struct SmbProperties {
     pub creation_time: Timestamp,
     pub last_write_time: Timestamp,
     pub change_time: Timestamp,
-    pub permission_key: PermissionKey,
+    /// None of a root that was given none.
+    pub permission_key: Option<PermissionKey>,
     pub id: u64,
     pub parent_id: u64,
 }
 
 impl SmbProperties {
-    /// All seven headers, always (recorded).
+    /// All seven headers (recorded), and of a root that was given no permission six.
     pub fn tell(&self, reply: Reply) -> Reply {
         reply
             .header(headers::X_MS_FILE_ATTRIBUTES, self.attributes.to_string())
             .header(headers::X_MS_FILE_CREATION_TIME, self.creation_time.iso7())
             .header(headers::X_MS_FILE_LAST_WRITE_TIME, self.last_write_time.iso7())
             .header(headers::X_MS_FILE_CHANGE_TIME, self.change_time.iso7())
-            .header(headers::X_MS_FILE_PERMISSION_KEY, self.permission_key.to_string())
+            .maybe(headers::X_MS_FILE_PERMISSION_KEY, self.permission_key.map(|key| key.to_string()))
             .header(headers::X_MS_FILE_ID, self.id.to_string())
             .header(headers::X_MS_FILE_PARENT_ID, self.parent_id.to_string())
     }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use http::{Method, Request, Uri};
 
-use crate::copy::is_inside;
+use crate::copy::{is_inside, port_written};
 
 const LONGEST: usize = 2048;
 /// Of one name.
@@ -32,7 +32,7 @@ impl HookAddress {
     pub fn parse(text: &str) -> Result<Self, BadHook> {
         let uri: Uri = text.parse().map_err(|_| BadHook::Address)?;
         let authority = uri.authority().ok_or(BadHook::Address)?;
-        if text.len() > LONGEST || authority.as_str().contains('@') || authority.as_str().ends_with(':') {
+        if text.len() > LONGEST || authority.as_str().contains('@') {
             return Err(BadHook::Address);
         }
         let host = authority.host().trim_matches(['[', ']']).to_ascii_lowercase();
@@ -45,7 +45,8 @@ impl HookAddress {
             Some("http") => return Err(BadHook::Http),
             _ => return Err(BadHook::Address),
         };
-        let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
+        let port = port_written(authority).map_err(|_| BadHook::Address)?;
+        let port = port.unwrap_or(if secure { 443 } else { 80 });
         Ok(Self { text: text.to_owned(), uri, host, port, secure })
     }
 
@@ -113,6 +114,7 @@ mod tests {
             ("https://user:pass@hooks.example/a", BadHook::Address),
             ("https:///a", BadHook::Address),
             ("https://hooks.example:/a", BadHook::Address),
+            ("https://hooks.example:99999/a", BadHook::Address),
             ("/a", BadHook::Address),
             ("hooks.example", BadHook::Address),
             ("", BadHook::Address),

@@ -1,4 +1,5 @@
-//! An account's name and first key as text, for connection strings. Everything else keeps keys in a form that signs.
+//! An account's name and keys as text, for connection strings and as the passwords of SMB. Everything else keeps keys in a
+//! form that signs.
 
 use std::fmt;
 
@@ -8,6 +9,7 @@ use super::List;
 pub struct Credential {
     pub account: String,
     key: String,
+    second: Option<String>,
 }
 
 impl Credential {
@@ -16,7 +18,8 @@ impl Credential {
         let List(items) = accounts;
         let read = |item: &str| {
             let mut parts = item.split(':').map(str::trim);
-            Some(Self { account: parts.next()?.to_owned(), key: parts.next()?.to_owned() })
+            let (account, key) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+            Some(Self { account, key, second: parts.next().map(str::to_owned) })
         };
         items.iter().flat_map(|item| item.split(';')).filter_map(read).collect()
     }
@@ -24,6 +27,11 @@ impl Credential {
     /// The secret itself: for the user who asks for it, never for a log.
     pub fn key(&self) -> &str {
         &self.key
+    }
+
+    /// Both, where there are two.
+    pub fn keys(&self) -> Vec<&str> {
+        std::iter::once(self.key.as_str()).chain(self.second.as_deref()).collect()
     }
 }
 

@@ -6,18 +6,22 @@ use crate::args::Settings;
 
 const PREFIX: &str = "LAZULI_";
 /// Read elsewhere than with the flags' settings.
-const OTHERS: [&str; 2] = ["LAZULI_CONFIG", "LAZULI_LOG"];
+const OTHERS: [&str; 3] = ["LAZULI_CONFIG", "LAZULI_LOG", "LAZULI_DATABASE_PASSWORD"];
 /// Of the project's own tests and tools, which start servers in an environment of theirs.
 const TOOLS: [&str; 5] = ["LAZULI_TEST_", "LAZULI_FUZZ_", "LAZULI_REPLAY", "LAZULI_TOOLS", "LAZULI_PRINT"];
 /// A name that differs from a setting's by no more edits is taken for a slip.
 const SLIP: usize = 2;
 
 /// Read once, so that tests can hand in their own.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Environment {
     pub azurite_accounts: Option<String>,
     pub azurite_db: Option<String>,
     pub azurite_skip_api_version_check: Option<String>,
+    /// A flag would show it to everybody who lists processes.
+    pub database_password: Option<String>,
+    /// An argument is a URL of a database with a password in it.
+    pub password_in_arguments: bool,
     /// The first variable of our prefix that nothing reads.
     pub unknown: Option<String>,
 }
@@ -30,6 +34,9 @@ impl Environment {
             azurite_accounts: variable("AZURITE_ACCOUNTS"),
             azurite_db: variable("AZURITE_DB"),
             azurite_skip_api_version_check: variable("AZURITE_SKIP_API_VERSION_CHECK"),
+            database_password: variable("LAZULI_DATABASE_PASSWORD"),
+            password_in_arguments: std::env::args_os()
+                .any(|argument| has_password(&argument.to_string_lossy())),
             unknown: unknown(names),
         }
     }
@@ -49,6 +56,17 @@ impl Environment {
             self.azurite_skip_api_version_check.as_deref().map(|text| text.eq_ignore_ascii_case("true"));
         Ok(Settings { accounts, skip_api_version_check: skip, ..Settings::default() })
     }
+}
+
+/// Whether this is a URL of a database with a password in it.
+fn has_password(argument: &str) -> bool {
+    let Some((_, behind)) = argument.split_once("postgres://").or(argument.split_once("postgresql://"))
+    else {
+        return false;
+    };
+    let authority = behind.split(['/', '?']).next().unwrap_or_default();
+    let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+    user.contains(':') || behind.contains("password=")
 }
 
 /// The first name, in alphabetical order, that has our prefix and that nothing reads.
@@ -85,4 +103,25 @@ fn is_service_link(name: &str) -> bool {
         || name.ends_with("_SERVICE_HOST")
         || name.contains("_SERVICE_PORT")
         || name.split_once("_PORT_").is_some_and(|(_, rest)| of_port(rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_password;
+
+    #[test]
+    fn a_password_among_the_arguments_is_noticed() {
+        for with in [
+            "postgres://me:secret@a:1,b:2/x",
+            "--database=postgresql://me:s@a/x",
+            "postgres://a/x?password=s",
+        ] {
+            assert!(has_password(with), "{with}");
+        }
+        for without in
+            ["postgres://me@a:1,b:2/x?sslmode=disable", "postgres://a:1/x", "http://me:secret@a/", ""]
+        {
+            assert!(!has_password(without), "{without}");
+        }
+    }
 }

@@ -19,7 +19,11 @@ pub enum ConfigError {
     )]
     MemoryWithLocation,
     #[error(
-        "AZURITE_DB is set: an external database is not supported. Unset it; the data lives in --location"
+        "--database keeps no files here: --location and --inMemoryPersistence contradict it. Give one of the three"
+    )]
+    DatabaseWithLocation,
+    #[error(
+        "AZURITE_DB is set: its database is of another kind and not supported. Unset it; the data lives in --location, or in --database (PostgreSQL)"
     )]
     ExternalDatabase,
     #[error(

@@ -12,6 +12,10 @@ use crate::assemble::service_name;
 /// No client's pool keeps an idle connection longer than this, so none meets a reset.
 const KEEP_ALIVE: Duration = Duration::from_secs(600);
 
+/// How SMB is called where services are named.
+const SMB: &str = "smb";
+const SMB_PORT: u16 = 10445;
+
 /// What the settings say about one listener.
 struct Written<'a> {
     service: Service,
@@ -43,7 +47,7 @@ pub fn listeners(settings: &Settings) -> Result<Vec<Listener>, ConfigError> {
         row(Service::File, "fileHost", &s.file_host, s.file_port.unwrap_or(10003), None),
         row(Service::Dfs, "dfsHost", &s.dfs_host, s.dfs_port.unwrap_or(10004), None),
     ];
-    let on = switched_on(s.services.as_ref(), &all.each_ref().map(|row| row.service))?;
+    let (on, _) = switched_on(s.services.as_ref())?;
     let listen = |row: &Written<'_>| {
         let address = address(s, row.setting, row.host.as_deref(), row.port)?;
         let keep_alive = row.keep_alive.map_or(KEEP_ALIVE, Duration::from_secs).max(KEEP_ALIVE);
@@ -64,18 +68,35 @@ pub fn web(settings: &Settings) -> Result<Option<SocketAddr>, ConfigError> {
     }
 }
 
-fn switched_on(written: Option<&List>, all: &[Service]) -> Result<Vec<Service>, ConfigError> {
-    let Some(List(names)) = written else { return Ok(all.to_vec()) };
-    let known = || all.iter().map(|service| service_name(*service)).collect::<Vec<_>>().join(", ");
-    let find = |name: &String| {
-        let found = all.iter().find(|service| service_name(**service).eq_ignore_ascii_case(name.trim()));
-        let unknown = || ConfigError::setting("services", format!("`{name}`: there are {}", known()));
-        found.copied().ok_or_else(unknown)
-    };
+/// The File service over SMB, unless it is switched off.
+pub fn smb(settings: &Settings) -> Result<Option<SocketAddr>, ConfigError> {
+    let (_, on) = switched_on(settings.services.as_ref())?;
+    let listen =
+        || address(settings, "smbHost", settings.smb_host.as_deref(), settings.smb_port.unwrap_or(SMB_PORT));
+    on.then(listen).transpose()
+}
+
+/// The services that are named, and whether SMB is among them.
+fn switched_on(written: Option<&List>) -> Result<(Vec<Service>, bool), ConfigError> {
+    const ALL: [Service; 5] = [Service::Blob, Service::Queue, Service::Table, Service::File, Service::Dfs];
+    let Some(List(names)) = written else { return Ok((ALL.to_vec(), true)) };
+    let known = || ALL.map(service_name).into_iter().chain([SMB]).collect::<Vec<_>>().join(", ");
+    let mut on = (Vec::new(), false);
+    for name in names {
+        let found = ALL.iter().find(|service| service_name(**service).eq_ignore_ascii_case(name.trim()));
+        match found {
+            Some(service) => on.0.push(*service),
+            None if name.trim().eq_ignore_ascii_case(SMB) => on.1 = true,
+            None => {
+                let unknown = format!("`{name}`: there are {}", known());
+                return Err(ConfigError::setting("services", unknown));
+            }
+        }
+    }
     if names.is_empty() {
         return Err(ConfigError::setting("services", format!("none is left: there are {}", known())));
     }
-    names.iter().map(find).collect()
+    Ok(on)
 }
 
 /// A listener's own address, else that of all listeners, else loopback.
@@ -102,7 +123,13 @@ fn address(
 }
 
 /// A listener that others than this machine can reach.
-pub fn exposed(listeners: &[Listener], admin: SocketAddr) -> Option<(&'static str, SocketAddr)> {
+pub fn exposed(
+    listeners: &[Listener],
+    smb: Option<SocketAddr>,
+    admin: SocketAddr,
+) -> Option<(&'static str, SocketAddr)> {
     let all = listeners.iter().map(|listener| (service_name(listener.service), listener.address));
-    all.chain([("admin", admin)]).find(|(_, address)| !address.ip().is_loopback())
+    all.chain(smb.map(|address| (SMB, address)))
+        .chain([("admin", admin)])
+        .find(|(_, address)| !address.ip().is_loopback())
 }

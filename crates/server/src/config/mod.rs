@@ -2,6 +2,7 @@
 
 mod create_at_start;
 mod credential;
+mod database;
 mod environment;
 mod error;
 mod events;
@@ -19,10 +20,11 @@ use std::time::Duration;
 
 pub use create_at_start::CreateAtStart;
 pub use credential::Credential;
+pub use database::Database;
 pub use environment::Environment;
 pub use error::ConfigError;
 pub use list::List;
-pub use resolve::{reload_accounts, resolve};
+pub use resolve::{reload_accounts, resolve, storage_at};
 
 use lazuli_model::account::AccountFeatures;
 use lazuli_model::operation::Service;
@@ -43,6 +45,8 @@ pub enum Storage {
     Memory,
     /// A directory of our own inside the location, which may hold other things.
     Directory(PathBuf),
+    /// Shared with other servers.
+    Database(Box<Database>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +67,8 @@ pub struct Config {
     pub listeners: Vec<Listener>,
     /// Where static websites are served, beside the hosts that name one.
     pub web: Option<SocketAddr>,
+    /// Where the File service is served over SMB.
+    pub smb: Option<SocketAddr>,
     pub admin: SocketAddr,
     pub admin_token: Option<String>,
     pub storage: Storage,
@@ -74,6 +80,10 @@ pub struct Config {
     pub tls: Option<Tls>,
     pub oauth: Oauth,
     pub bearer_over_http: bool,
+    /// By which addresses clients reach the services, as they are written.
+    pub public_addresses: Vec<String>,
+    /// In bytes.
+    pub inline_limit: usize,
     /// Hosts elsewhere that copies may read, as they are written.
     pub copy_sources: Vec<String>,
     pub path_style_only: bool,

@@ -1,16 +1,18 @@
 //! Layers of settings to one checked [`Config`].
 
+use std::path::Path;
 use std::time::Duration;
 
 use lazuli_rest::auth::accounts::{DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY};
 use lazuli_rest::auth::{Account, Accounts};
-use lazuli_rest::copy::ForeignHosts;
-use lazuli_service::ServiceOptions;
+use lazuli_rest::copy::{ForeignHosts, PublicAddresses};
+use lazuli_service::{MOST_INLINE, ServiceOptions};
 
 use super::create_at_start::create_at_start;
+use super::database::database;
 use super::events::events;
 use super::features::features;
-use super::listeners::{admin, exposed, listeners, web};
+use super::listeners::{admin, exposed, listeners, smb, web};
 use super::{Config, ConfigError, Credential, Environment, List, LogConfig, Oauth, Storage, Tls, file};
 use crate::args::{LogFormat, OauthMode, ServeArgs, Settings};
 
@@ -26,13 +28,14 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
     let near = args.settings.clone().or(environment.settings()?);
     let settings = near.clone().or(from_file);
 
-    let storage = storage(&near, &settings)?;
+    let storage = storage(&near, &settings, environment)?;
     let (accounts, credentials) = accounts(settings.accounts.as_ref())?;
     let listeners = listeners(&settings)?;
+    let smb = smb(&settings)?;
     let admin = admin(&settings)?;
     let tls = tls(&settings)?;
     let oauth = oauth(&settings)?;
-    let exposed = exposed(&listeners, admin);
+    let exposed = exposed(&listeners, smb, admin);
     let well_known = Accounts::new(accounts.iter().cloned()).has_development_key();
     let allowed = settings.allow_well_known_key_on_network.unwrap_or(false);
     if let Some((listener, address)) = &exposed {
@@ -60,6 +63,7 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
         warnings: warnings(&settings),
         listeners,
         web: web(&settings)?,
+        smb,
         admin,
         admin_token: settings.admin_token,
         storage,
@@ -67,6 +71,8 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
         credentials,
         tls,
         oauth,
+        public_addresses: public_addresses(settings.public_addresses.as_ref())?,
+        inline_limit: inline_limit(settings.inline_limit)?,
         copy_sources: copy_sources(settings.copy_sources.as_ref())?,
         bearer_over_http: settings.bearer_over_http.unwrap_or(false),
         path_style_only: settings.disable_product_style_url.unwrap_or(false),
@@ -86,11 +92,17 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
 }
 
 /// The accounts as they are written now: keys rotate in the file while the process runs.
-pub fn reload_accounts(args: &ServeArgs, environment: &Environment) -> Result<Vec<Account>, ConfigError> {
-    resolve(args, environment).map(|config| config.accounts)
+pub fn reload_accounts(
+    args: &ServeArgs,
+    environment: &Environment,
+) -> Result<(Vec<Account>, Vec<Credential>), ConfigError> {
+    resolve(args, environment).map(|config| (config.accounts, config.credentials))
 }
 
-fn storage(near: &Settings, all: &Settings) -> Result<Storage, ConfigError> {
+fn storage(near: &Settings, all: &Settings, environment: &Environment) -> Result<Storage, ConfigError> {
+    if let Some(database) = database(all, environment)? {
+        return Ok(Storage::Database(Box::new(database)));
+    }
     // A location in the file is a default; one given nearer contradicts the switch.
     if all.in_memory_persistence.unwrap_or(false) {
         return if near.location.is_some() {
@@ -108,6 +120,30 @@ fn accounts(written: Option<&List>) -> Result<(Vec<Account>, Vec<Credential>), C
     let accounts = Accounts::parse(&list.0.join(";"))
         .map_err(|error| ConfigError::setting("accounts", error.to_string()))?;
     Ok((accounts, Credential::all(list)))
+}
+
+/// A store that is moved: a directory as `--location` has it, or that of a server with this file of settings.
+pub fn storage_at(place: &Path, environment: &Environment) -> Result<Storage, ConfigError> {
+    if !place.is_file() {
+        return Ok(Storage::Directory(place.join(DIRECTORY)));
+    }
+    let settings = file::read(place)?;
+    storage(&settings, &settings, environment)
+}
+
+fn public_addresses(written: Option<&List>) -> Result<Vec<String>, ConfigError> {
+    let addresses: Vec<String> = written.map(|list| list.0.clone()).unwrap_or_default();
+    PublicAddresses::parse(addresses.iter().map(String::as_str))
+        .map_err(|error| ConfigError::setting("publicAddresses", error.to_string()))?;
+    Ok(addresses)
+}
+
+fn inline_limit(kib: Option<usize>) -> Result<usize, ConfigError> {
+    match kib.map(|kib| kib.saturating_mul(1024)) {
+        None => Ok(ServiceOptions::default().inline_limit),
+        Some(limit) if limit <= MOST_INLINE => Ok(limit),
+        Some(_) => Err(ConfigError::setting("inlineLimit", format!("at most {}", MOST_INLINE / 1024))),
+    }
 }
 
 fn copy_sources(written: Option<&List>) -> Result<Vec<String>, ConfigError> {
@@ -147,9 +183,6 @@ fn warnings(settings: &Settings) -> Vec<String> {
     }
     if settings.loose == Some(true) {
         warnings.push("--loose is accepted and has no effect: what is not supported is refused".to_owned());
-    }
-    if settings.smb_port.is_some() {
-        warnings.push("--smbPort is accepted; SMB is not built yet and its port stays closed".to_owned());
     }
     warnings
 }

@@ -242,9 +242,9 @@ fn services_that_are_not_named_are_off() {
     let in_file =
         file::parse(Path::new("x.toml"), "services = [\"queue\", \"blob\"]\nhost = \"::1\"").expect("read");
     assert_eq!(in_file.services, Some(List(vec!["queue".to_owned(), "blob".to_owned()])));
-    for wrong in ["blobs", "blob,smb", ","] {
+    for wrong in ["blobs", "blob,nfs", ","] {
         let refused = message(&["--services", wrong]);
-        assert!(refused.contains("blob, queue, table, file, dfs"), "{wrong}: {refused}");
+        assert!(refused.contains("blob, queue, table, file, dfs, smb"), "{wrong}: {refused}");
     }
     let refused = message(&["--services", "blob", "--createQueues", "work"]);
     assert!(refused.contains("createQueues") && refused.contains("--services"), "{refused}");
@@ -304,6 +304,30 @@ fn a_name_that_cannot_be_created_is_told_the_rule() {
 fn keys_never_show_in_debug_output() {
     let config = config(&["--accounts", "mine:c2VjcmV0"]).expect("accepted");
     assert!(!format!("{config:?}").contains("c2VjcmV0"));
+}
+
+#[test]
+fn a_database_and_a_place_for_bytes_take_the_place_of_a_directory() {
+    let flags = [
+        "--database",
+        "postgres://me:c2VjcmV0@h/x",
+        "--bytes",
+        "s3://b",
+        "--reads",
+        "strict",
+        "--schema",
+        "mine",
+    ];
+    let environment = Environment { database_password: Some("b3RoZXI=".into()), ..Environment::default() };
+    let config = with(&flags, &environment).expect("accepted");
+    let Storage::Database(database) = &config.storage else { panic!("{:?}", config.storage) };
+    assert_eq!(
+        (database.schema.as_str(), database.bytes.as_str(), database.cache),
+        ("mine", "s3://b", 128 << 20)
+    );
+    assert_eq!(database.password.as_deref(), Some("b3RoZXI="));
+    let shown = format!("{config:?}");
+    assert!(!shown.contains("c2VjcmV0") && !shown.contains("b3RoZXI="), "{shown}");
 }
 
 #[test]

@@ -2,12 +2,14 @@
 //! send.
 
 mod collect;
+mod smb;
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use lazuli_service::Services;
+use lazuli_smb::Stats;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -17,6 +19,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::net::{Acceptor, Ended};
 use collect::{Connections, Figures};
+use smb::{Smb, Watched};
 
 /// Seconds: from a cached read to a large download.
 const BUCKETS: [f64; 12] = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1.0, 5.0, 30.0];
@@ -58,6 +61,7 @@ pub struct Metrics {
     bytes_out: Counter<u64, AtomicU64>,
     /// The services are made after the metrics that they are given.
     services: Arc<OnceLock<Services>>,
+    smb: Watched,
 }
 
 impl Metrics {
@@ -89,12 +93,19 @@ impl Metrics {
         registry.register_collector(Box::new(Connections(connections)));
         let services = Arc::default();
         registry.register_collector(Box::new(Figures(Arc::clone(&services))));
-        Arc::new(Self { registry, requests, cut_short, durations, bytes_in, bytes_out, services })
+        let smb = Watched::default();
+        registry.register_collector(Box::new(Smb(Arc::clone(&smb))));
+        Arc::new(Self { smb, registry, requests, cut_short, durations, bytes_in, bytes_out, services })
     }
 
     /// From now on the figures of these services and of their engine are shown.
     pub fn watch(&self, services: &Services) {
         let _ = self.services.set(services.clone());
+    }
+
+    /// From now on the figures of this SMB listener are shown, too.
+    pub fn watch_smb(&self, stats: Arc<Stats>) {
+        self.smb.write().push(stats);
     }
 
     pub fn finished(&self, request: &Request<'_>) {

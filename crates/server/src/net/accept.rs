@@ -69,6 +69,22 @@ impl Acceptor {
     /// Accepts until draining begins.
     pub async fn run<A: Answering>(self, listener: TcpListener, settings: Settings<A>) {
         let settings = Arc::new(settings);
+        let cuts = self.cuts.clone();
+        let serve = move |socket, address, traffic| {
+            let (settings, cuts) = (settings.clone(), cuts.clone());
+            async move { serve(socket, address, settings, traffic, &cuts).await }
+        };
+        self.run_with(listener, serve).await;
+    }
+
+    /// The same for another protocol: `serve` is given each connection, and sees when it is time to leave.
+    pub async fn run_with<F>(
+        self,
+        listener: TcpListener,
+        serve: impl Fn(TcpStream, SocketAddr, watch::Receiver<Traffic>) -> F + Clone + Send + 'static,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
         let mut traffic = self.traffic.subscribe();
         let accepting = async {
             let mut pause = SHORTEST_PAUSE;
@@ -78,7 +94,7 @@ impl Acceptor {
                     Ok((socket, address)) => {
                         pause = SHORTEST_PAUSE;
                         let place = self.place().await;
-                        self.spawn(place, socket, address, settings.clone());
+                        self.spawn(place, socket, address, serve.clone());
                     }
                     Err(error) if is_of_one_connection(&error) => {}
                     Err(error) => {
@@ -127,18 +143,20 @@ impl Acceptor {
         });
     }
 
-    fn spawn<A: Answering>(
+    fn spawn<F>(
         &self,
         place: OwnedSemaphorePermit,
         socket: TcpStream,
         address: SocketAddr,
-        settings: Arc<Settings<A>>,
-    ) {
+        serve: impl FnOnce(TcpStream, SocketAddr, watch::Receiver<Traffic>) -> F + Send + 'static,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
         // Small answers must not wait for the client's delayed acknowledgement.
         let _ = socket.set_nodelay(true);
-        let (traffic, cuts) = (self.traffic.subscribe(), self.cuts.clone());
+        let traffic = self.traffic.subscribe();
         let taken = self.lanes.take(socket, move |socket| async move {
-            serve(socket, address, settings, traffic, &cuts).await;
+            serve(socket, address, traffic).await;
             drop(place);
         });
         if let Err(error) = taken {

@@ -18,6 +18,6 @@ mod well_formed;
 
 pub use accept::{Acceptor, Bound, bind};
 pub use body::{Ended, Finished};
-pub use connection::{Answering, Peer, Settings as ConnectionSettings};
+pub use connection::{Answering, Peer, Settings as ConnectionSettings, Traffic};
 pub use lanes::Lanes;
 pub use limits::LEAST_RATE;

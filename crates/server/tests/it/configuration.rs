@@ -9,9 +9,9 @@ use crate::process::{BINARY, Server, command, free_ports, in_memory, refused};
 #[test]
 fn every_listener_is_announced_with_its_port() {
     let server = Server::start(&mut in_memory());
-    assert_eq!(server.listeners(), ["admin", "blob", "dfs", "file", "queue", "table"]);
+    assert_eq!(server.listeners(), ["admin", "blob", "dfs", "file", "queue", "smb", "table"]);
     for listener in server.listeners() {
-        assert_eq!(server.scheme(listener), "http");
+        assert_eq!(server.scheme(listener), if listener == "smb" { "smb" } else { "http" });
         assert_ne!(server.address(listener).port(), 0);
     }
 }

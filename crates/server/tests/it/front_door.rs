@@ -49,7 +49,8 @@ fn the_connection_string_is_printed_for_the_settings_given() {
             "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey={KEY};\
              BlobEndpoint=http://127.0.0.1:10000/devstoreaccount1;\
              QueueEndpoint=http://127.0.0.1:10001/devstoreaccount1;\
-             TableEndpoint=http://127.0.0.1:10002/devstoreaccount1;\n"
+             TableEndpoint=http://127.0.0.1:10002/devstoreaccount1;\
+             FileEndpoint=http://127.0.0.1:10003/devstoreaccount1;\n"
         )
     );
     let own =

@@ -18,13 +18,42 @@ fn one_connection_serves_many_requests() {
 }
 
 #[test]
-fn services_that_are_not_built_say_so() {
+fn a_service_that_is_not_built_says_so() {
     let server = Server::start(&mut in_memory());
-    for listener in ["file", "dfs"] {
-        let answer = get(server.address(listener), "/devstoreaccount1/share?restype=share");
-        assert_eq!(answer.status, 501, "{listener}: {answer:?}");
-        assert!(answer.text().contains("NotImplemented"), "{answer:?}");
-    }
+    let answer = get(server.address("dfs"), "/devstoreaccount1/filesystem?resource=filesystem");
+    assert_eq!(answer.status, 501, "{answer:?}");
+    assert!(answer.text().contains("NotImplemented"), "{answer:?}");
+}
+
+#[test]
+fn the_file_service_answers_at_its_own_port() {
+    let server = Server::start(&mut in_memory());
+    let share = format!("/{ACCOUNT}/share?restype=share");
+    let created = send_signed(server.address("file"), "PUT", &share);
+    assert_eq!(created.status, 201, "{created:?}");
+    let elsewhere = send_signed(server.address("blob"), "PUT", &share);
+    assert!((400..500).contains(&elsewhere.status), "the Blob service knows no shares: {elsewhere:?}");
+}
+
+/// A client that speaks the older protocol, too, is answered in the newer one; the connection is counted, and ends with the server.
+#[test]
+fn smb_has_a_port_of_its_own() {
+    let mut server = Server::start(&mut in_memory());
+    let mut stream = connect(server.address("smb"));
+    let dialects = b"\x02NT LM 0.12\0\x02SMB 2.???\0";
+    let mut message = b"\xFFSMB\x72".to_vec();
+    message.resize(33, 0);
+    message.extend([u8::try_from(dialects.len()).expect("short"), 0]);
+    message.extend(dialects);
+    let length = u32::try_from(message.len()).expect("short").to_be_bytes();
+    stream.write_all(&[&length[..], &message].concat()).expect("sent");
+    let mut answer = [0; 4 + 64 + 6];
+    stream.read_exact(&mut answer).expect("an answer");
+    assert_eq!(&answer[4..8], b"\xFESMB");
+    assert_eq!(&answer[72..74], [0xFF, 0x02], "any dialect: the client negotiates again");
+    let metrics = get(server.address("admin"), "/metrics").text();
+    assert!(metrics.contains("lazuli_smb_connections 1"), "{metrics}");
+    server.terminate().expect("stops although a client is connected");
 }
 
 /// A website is asked for by path at its own port, and by host at that of the Blob service.

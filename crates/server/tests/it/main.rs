@@ -2,7 +2,9 @@
 
 mod admin;
 mod client;
+mod cluster;
 mod configuration;
+mod copies;
 mod events;
 mod few_descriptors;
 mod front_door;
@@ -10,6 +12,7 @@ mod lifecycle;
 mod logs;
 mod malformed;
 mod metrics;
+mod moving;
 mod process;
 mod several;
 mod tls;

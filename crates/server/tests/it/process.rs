@@ -26,7 +26,7 @@ pub fn in_memory() -> Command {
     command
 }
 
-fn bare() -> Command {
+pub fn bare() -> Command {
     let mut command = Command::new(BINARY);
     // What the machine has set must not leak into a test.
     command.env_remove("AZURITE_ACCOUNTS").env_remove("AZURITE_DB").env_remove("LAZULI_LOG");

@@ -9,7 +9,7 @@ use lazuli_model::version::Feature;
 use super::{BlobAddress, Digests};
 use crate::fault::Answer;
 use crate::store::upload::upload;
-use crate::store::{AppendedBlock, NewContent};
+use crate::store::{AppendedBlock, Appending, NewBlock, NewContent};
 use crate::{Body, Context, Services};
 
 pub struct AppendBlock {
@@ -57,19 +57,10 @@ impl AppendBlock {
         if early {
             intact.clone()?;
         }
-        let mut content = NewContent::of_block(services, uploaded).await?;
-        let (at, given, intact, customer_key, new) =
-            (&at, &preconditions, &intact, customer_key.as_ref(), &content);
-        let block = services
-            .commit(context, |unit| async move {
-                let blob = unit.blob(at).await?.admit(op, given)?.committed()?;
-                blob.check_encryption(customer_key)?;
-                intact.clone()?;
-                blob.append(new).await
-            })
-            .await?;
-        content.settle();
-        let uploaded = content.uploaded();
-        Ok(Appended { block, md5: uploaded.md5, crc64: uploaded.crc64 })
+        let (md5, crc64) = (uploaded.md5, uploaded.crc64);
+        let content = NewContent::of_block(services, uploaded).await?;
+        let (context, op) = (context.clone(), Appending::by(op));
+        let block = NewBlock { context, op, preconditions, customer_key, intact, content };
+        Ok(Appended { block: services.append(at, block).await?, md5, crc64 })
     }
 }

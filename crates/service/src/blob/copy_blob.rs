@@ -9,18 +9,20 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::WritingOp;
 use lazuli_model::tags::Tags;
+use lazuli_model::version::ApiVersion;
 use md5::{Digest as _, Md5};
 use uuid::Uuid;
 
 use super::copy_form::{Form, Target, check_target};
-use super::copy_source::{CopySource, ForeignSource, OwnSource, SourceType};
+use super::copy_job::{AT_ONCE, FILES_COPIED, PAGES_COPIED, check_length};
+use super::copy_source::{CopySource, FileSource, ForeignSource, OwnSource, SourceType};
 use super::put_blob::BlobProperties;
 use super::write::{check_customer_key, refuse_archived};
 use super::{BlobAddress, BlobRecord, Digests, Stamped, copy_job};
 use crate::body::{Body, too_large};
 use crate::download::Download;
 use crate::fault::{Answer, Fault};
-use crate::store::{CopyMark, CopyOf, Sealing, View};
+use crate::store::{CopiedFrom, CopyMark, CopyOf, CopyPlan, NewCopy, Sealing, View};
 use crate::upload::Uploaded;
 use crate::{Context, Services, fresh_uuid};
 
@@ -83,12 +85,6 @@ pub struct Copied {
 
 /// So often a copy begins again when its source was replaced meanwhile.
 const TRIES: usize = 20;
-/// Bytes up to this length are copied before the answer: it takes no longer than a client waits for an upload.
-const AT_ONCE: u64 = 8 * 1024 * 1024;
-
-/// The longest page blob whose bytes are copied: as many intervals as one commit takes. A page blob of this server is
-/// copied at any length, without its bytes.
-const PAGES_COPIED: u64 = 16 << 30;
 
 impl CopyBlob {
     /// `op` is one of the three.
@@ -110,14 +106,23 @@ impl CopyBlob {
         };
         match self.source {
             CopySource::Own(own) => copy.copy_own(services, context, &own).await,
+            CopySource::File(file) => copy.copy_file(services, context, &file).await,
             CopySource::Foreign(foreign) => {
-                let ForeignSource { headers, metadata, body, length, of } = foreign;
+                let ForeignSource { headers, metadata, body, length, of, again } = foreign;
                 let described = Described { headers: &headers, metadata: &metadata, tags: None };
                 let target = copy.target(of)?;
-                copy.copy_bytes(services, context, body, length, &target, copy.properties(described)).await
+                let source = Bytes { body, length, again: again.map(CopiedFrom::Foreign) };
+                copy.copy_bytes(services, context, source, &target, copy.properties(described)).await
             }
         }
     }
+}
+
+/// What is to be copied, and where it is found again.
+struct Bytes {
+    body: Body,
+    length: u64,
+    again: Option<CopiedFrom>,
 }
 
 struct Copy<'a> {
@@ -173,8 +178,14 @@ impl Copy<'_> {
                 let download =
                     Download::open(services, active, &view, &source.content, 0..length, key).await?;
                 let properties = self.properties((&*source).into());
-                let body = download.into_body();
-                return self.copy_bytes(services, context, body, length, &target, properties).await;
+                let again = CopiedFrom::Own {
+                    account: own.account.to_string(),
+                    at: own.at.clone(),
+                    state: own.state,
+                    etag: source.etag,
+                };
+                let source = Bytes { body: download.into_body(), length, again: Some(again) };
+                return self.copy_bytes(services, context, source, &target, properties).await;
             }
             let hashes = match self.form.tells_hash {
                 true => self.hash(services, active, &view, &source).await?,
@@ -203,6 +214,47 @@ impl Copy<'_> {
             }
         }
         Err(ErrorCode::ServerBusy.into())
+    }
+
+    /// A file becomes a block blob: it stands on the file's content, or has its bytes where they are to be hashed or encrypted.
+    async fn copy_file(&self, services: &Services, context: &Context, file: &FileSource) -> Answer<Copied> {
+        let target = self.target(SourceType::BLOCK)?;
+        let is_shared = !self.form.tells_hash && !self.with_md5 && self.sealing.is_none();
+        if is_shared && target.kind == BlobType::Block {
+            let target = &target;
+            let stamped = services
+                .commit(context, |unit| async move {
+                    let admitted = unit.blob(self.at).await?.admit(self.op, self.preconditions)?;
+                    let source = unit.file_source(file, self.op).await?;
+                    check_target(admitted.record(), target.kind)?;
+                    if source.content()?.length > self.limit {
+                        return Err(too_large(self.limit));
+                    }
+                    let (headers, metadata) = (source.headers()?, source.metadata());
+                    let properties = self.properties(Described { headers, metadata, tags: None });
+                    admitted.share_file(&source, &properties, &target.mark).await
+                })
+                .await?;
+            return Ok(self.copied(stamped, CopyStatus::Success, Hashes::default()));
+        }
+        let (source, length, download) = services
+            .look(context, |view| async move {
+                let active = services.readers().enter();
+                let source = view.file_source(file, self.op).await?;
+                let content = source.content()?;
+                let length = content.length;
+                let download = Download::open(services, active, &view, content, 0..length, None).await?;
+                Ok((source, length, download))
+            })
+            .await?;
+        if length > FILES_COPIED {
+            return Err(too_large(FILES_COPIED));
+        }
+        let (headers, metadata) = (source.headers()?, source.metadata());
+        let properties = self.properties(Described { headers, metadata, tags: None });
+        // A file may be written to while it is copied: it is not read a second time.
+        let bytes = Bytes { body: download.into_body(), length, again: None };
+        self.copy_bytes(services, context, bytes, &target, properties).await
     }
 
     /// The CRC-64 of the source, and its MD5 where that is to be checked: only then its bytes are read.
@@ -237,11 +289,11 @@ impl Copy<'_> {
         &self,
         services: &Services,
         context: &Context,
-        body: Body,
-        length: u64,
+        source: Bytes,
         target: &Target,
         properties: BlobProperties,
     ) -> Answer<Copied> {
+        let length = source.length;
         let limit = match target.kind {
             BlobType::Page => self.limit.min(PAGES_COPIED),
             BlobType::Block | BlobType::Append => self.limit,
@@ -250,10 +302,11 @@ impl Copy<'_> {
             return Err(too_large(limit));
         }
         if self.form.may_be_pending && length > AT_ONCE {
-            return self.begin(services, context, body, length, target, properties).await;
+            return self.begin(services, context, source, target, properties).await;
         }
         let uploaded =
-            copy_job::receive(services, target.kind, body, limit, self.with_md5, &self.sealing).await?;
+            copy_job::receive(services, target.kind, source.body, limit, self.with_md5, &self.sealing)
+                .await?;
         check_md5(self.md5, uploaded.md5)?;
         check_length(&uploaded, length)?;
         let mut content = copy_job::new_content(services, target.kind, uploaded).await?;
@@ -274,22 +327,44 @@ impl Copy<'_> {
         &self,
         services: &Services,
         context: &Context,
-        body: Body,
-        length: u64,
+        source: Bytes,
         target: &Target,
         properties: BlobProperties,
     ) -> Answer<Copied> {
         let turn = services.copies().take().await?;
-        let properties = &properties;
+        let Bytes { body, length, again } = source;
+        let at_work = services.running_copies().begin(self.of.id).ok_or(ErrorCode::ServerBusy)?;
+        let CopyMark { sequence_number, seals, blocks, .. } = target.mark;
+        let plan = again.map(|source| CopyPlan {
+            source,
+            length,
+            kind: target.kind,
+            sequence_number,
+            seals,
+            blocks,
+            cause: context.cause.clone(),
+        });
+        let (properties, plan, server) = (&properties, &plan, services.incarnation());
         let (stamped, pending) = services
             .commit(context, |unit| async move {
                 let admitted = unit.blob(self.at).await?.admit(self.op, self.preconditions)?;
                 check_target(admitted.record(), target.kind)?;
-                admitted.begin_copy(self.at, target.kind, &self.of, length, properties).await
+                let new = NewCopy {
+                    at: self.at,
+                    kind: target.kind,
+                    copy: &self.of,
+                    total: length,
+                    server,
+                    plan: plan.clone(),
+                };
+                admitted.begin_copy(new, properties).await
             })
             .await?;
-        let (cause, sealing) = (context.cause.clone(), self.sealing.clone());
-        copy_job::start(services.clone(), cause, pending, target.clone(), body, length, sealing, turn);
+        let owner = Context::of_owner(&context.account, ApiVersion::NEWEST);
+        let owner = Context { cause: context.cause.clone(), ..owner };
+        let (target, sealing) = (target.clone(), self.sealing.clone());
+        let this = copy_job::Try { job: pending, target, length, sealing };
+        copy_job::start(services.clone(), owner, body, this, (at_work, turn));
         Ok(self.copied(stamped, CopyStatus::Pending, Hashes::default()))
     }
 
@@ -369,11 +444,4 @@ fn headers(given: &GivenProperties, source: &ContentHeaders) -> ContentHeaders {
 
 fn check_md5(wanted: Option<[u8; 16]>, found: Option<[u8; 16]>) -> Result<(), Failure> {
     Digests { md5: wanted, crc64: None }.compare(found, 0)
-}
-
-pub(super) fn check_length(uploaded: &Uploaded, announced: u64) -> Result<(), Failure> {
-    match uploaded.length == announced {
-        true => Ok(()),
-        false => Err(Failure::new(ErrorCode::CannotVerifyCopySource).cause("the source ended early")),
-    }
 }

@@ -65,7 +65,7 @@ impl Form {
 
 /// What the copy becomes.
 #[derive(Clone)]
-pub(super) struct Target {
+pub(crate) struct Target {
     pub kind: BlobType,
     pub mark: CopyMark,
 }

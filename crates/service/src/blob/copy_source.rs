@@ -1,4 +1,4 @@
-//! What a copy reads: a blob of this server, or bytes that come from elsewhere.
+//! What a copy reads: a blob or file of this server, or bytes that come from elsewhere.
 
 use std::sync::Arc;
 
@@ -8,9 +8,11 @@ use lazuli_model::metadata::Metadata;
 
 use super::{BlobAddress, BlobRecord, BlobState};
 use crate::Body;
+use crate::file::FileAddress;
 
 pub enum CopySource {
     Own(OwnSource),
+    File(FileSource),
     Foreign(ForeignSource),
 }
 
@@ -24,6 +26,14 @@ pub struct OwnSource {
     pub customer_key: Option<CustomerKey>,
 }
 
+/// A file of this server, or what it was in a snapshot of its share, in any of its accounts. The caller may read it.
+#[derive(Clone, Debug)]
+pub struct FileSource {
+    pub account: Arc<str>,
+    pub at: FileAddress,
+    pub preconditions: Preconditions,
+}
+
 /// A source elsewhere, whose bytes are on their way. It has met the conditions of the request.
 pub struct ForeignSource {
     pub headers: ContentHeaders,
@@ -32,6 +42,27 @@ pub struct ForeignSource {
     /// As the source announced it.
     pub length: u64,
     pub of: SourceType,
+    /// Where the same bytes are found again; None where they are not.
+    pub again: Option<ForeignAddress>,
+}
+
+/// How a source elsewhere is asked for again. The URL may hold a signature: it is kept with the job of the copy, and no
+/// longer.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ForeignAddress {
+    pub url: String,
+    /// The version that the source was asked with.
+    pub version: String,
+    /// What the source called its state.
+    pub etag: Option<String>,
+}
+
+/// A signature is in no log.
+impl std::fmt::Debug for ForeignAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let address = self.url.split('?').next().unwrap_or_default();
+        f.debug_struct("ForeignAddress").field("address", &address).finish_non_exhaustive()
+    }
 }
 
 /// The type of a source, with what blobs of that type have beside their bytes.

@@ -7,7 +7,7 @@ mod append_block;
 mod append_block_from_url;
 mod copy_blob;
 mod copy_form;
-mod copy_job;
+pub(crate) mod copy_job;
 mod copy_source;
 mod create_container;
 mod delete_blob;
@@ -48,7 +48,7 @@ mod state;
 mod undelete_blob;
 mod write;
 
-pub(crate) use write::check_customer_key;
+pub(crate) use write::{check_customer_key, refuse_archived};
 
 pub use abort_copy_blob::AbortCopyBlob;
 pub use access::container_access;
@@ -56,7 +56,8 @@ pub use append_blob_seal::AppendBlobSeal;
 pub use append_block::{AppendBlock, Appended};
 pub use append_block_from_url::AppendBlockFromUrl;
 pub use copy_blob::{Copied, CopiedTags, CopyBlob, GivenProperties};
-pub use copy_source::{CopySource, ForeignSource, OwnSource, SourceType};
+pub use copy_job::{Abroad, take_up_copies, take_up_copies_forever};
+pub use copy_source::{CopySource, FileSource, ForeignAddress, ForeignSource, OwnSource, SourceType};
 pub use create_container::CreateContainer;
 pub use delete_blob::{DeleteBlob, DeleteSnapshots, Deleted};
 pub use delete_container::DeleteContainer;
@@ -91,6 +92,7 @@ pub use set_blob_tier::{SetBlobTier, TierSet};
 pub use set_container_acl::SetContainerAcl;
 pub use set_container_metadata::SetContainerMetadata;
 pub use snapshot_blob::{SnapshotBlob, Snapshotted};
+pub(crate) use source_bytes::source_bytes;
 pub use state::BlobState;
 pub use undelete_blob::UndeleteBlob;
 pub use write::Digests;
@@ -102,7 +104,7 @@ use lazuli_model::etag::ETag;
 use lazuli_model::time::Timestamp;
 
 /// Which blob an operation is about.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BlobAddress {
     pub container: String,
     pub blob: String,

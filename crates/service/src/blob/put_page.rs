@@ -11,7 +11,7 @@ use lazuli_model::version::Feature;
 use super::{BlobAddress, Digests, Stamped};
 use crate::fault::Answer;
 use crate::store::BlobRecord;
-use crate::upload::upload_pages;
+use crate::upload::{Uploaded, upload_pages};
 use crate::{Body, Context, Services};
 
 /// The most that one request writes.
@@ -48,22 +48,27 @@ impl PutPage {
         op: impl Judged<Mode = Writes>,
     ) -> Answer<PageStored> {
         let Self { at, preconditions: given, range, digests, body, customer_key } = self;
-        let view = services.view(context).await?;
-        view.blob(&at).await?.judge(op, &given)?;
-        drop(view);
+        // A large body is not read for nothing; a small one is, and its request judged once.
+        let early = !body.is_small();
+        if early {
+            services.view(context).await?.blob(&at).await?.judge(op, &given)?;
+        }
         // Before there was a CRC-64, the answer was the MD5; of bytes from a source it still is.
         let is_fetched = op.policy().source != Source::None;
         let with_md5 = digests.md5.is_some() || is_fetched || !context.version.has(Feature::Crc64);
         let sealing = services.sealing(context, &at.container, customer_key.as_ref()).await?;
         let uploaded = upload_pages(services, body, WRITE_LIMIT, with_md5, &sealing).await?;
-        digests.verify(&uploaded)?;
-        if uploaded.length != range.end - range.start {
-            return Err(Failure::invalid_header("Content-Length", &uploaded.length.to_string()).into());
+        // Wrong bytes are refused after whatever the conditions refuse.
+        let intact = digests.verify(&uploaded).and_then(|()| check_length(&range, &uploaded, is_fetched));
+        if early {
+            intact.clone()?;
         }
         let (at, given, range, customer_key, new) = (&at, &given, &range, customer_key.as_ref(), &uploaded);
+        let intact = &intact;
         let blob = services
             .commit(context, |unit| async move {
                 let blob = unit.blob(at).await?.admit(op, given)?.committed()?;
+                intact.clone()?;
                 blob.check_encryption(customer_key)?;
                 check_range(&blob, range)?;
                 blob.write_pages(range.clone(), new).await
@@ -76,6 +81,19 @@ impl PutPage {
             crc64: uploaded.crc64,
         })
     }
+}
+
+/// The bytes that came are as many as the range has.
+fn check_length(range: &Range<u64>, uploaded: &Uploaded, is_fetched: bool) -> Result<(), Failure> {
+    let wanted = range.end - range.start;
+    if is_fetched && uploaded.length < wanted {
+        let failure = Failure::new(ErrorCode::CannotVerifyCopySource).with_status(416);
+        return Err(failure.with_message(ErrorCode::InvalidRange.message()));
+    }
+    if uploaded.length != wanted {
+        return Err(Failure::invalid_header("Content-Length", &uploaded.length.to_string()));
+    }
+    Ok(())
 }
 
 #[derive(Clone, Debug)]

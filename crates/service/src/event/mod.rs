@@ -13,7 +13,7 @@ pub(crate) use render::render;
 pub use render::source;
 
 /// The request behind a change, as events tell it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
     pub op: Op,
     pub request_id: Uuid,

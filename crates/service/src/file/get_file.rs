@@ -6,11 +6,12 @@ use lazuli_model::admission::Preconditions;
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::Judged;
 use lazuli_model::range::ByteRange;
+use lazuli_model::time::Timestamp;
 
-use super::FileAddress;
+use super::{Described, FileAddress};
 use crate::download::Download;
 use crate::fault::Answer;
-use crate::store::record::path::PathRecord;
+use crate::store::View;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
@@ -20,25 +21,32 @@ pub struct GetFile {
     pub range: Option<ByteRange>,
 }
 
+/// A file that is read.
+pub struct FileRead {
+    pub file: Described,
+    /// When its lease is to be judged.
+    pub now: Timestamp,
+    /// The bytes asked for and where they lie. A range that begins behind the end is refused with the length known to the
+    /// caller.
+    pub content: Result<(Range<u64>, Download), Failure>,
+}
+
 impl GetFile {
-    /// The file, the bytes asked for and where they lie; a range that begins behind the end is refused with the length
-    /// known to the caller.
-    pub async fn execute(
-        self,
-        services: &Services,
-        context: &Context,
-        op: impl Judged,
-    ) -> Answer<(PathRecord, Result<(Range<u64>, Download), Failure>)> {
+    pub async fn execute(self, services: &Services, context: &Context, op: impl Judged) -> Answer<FileRead> {
+        let input = &self;
+        services.look(context, |view| input.read(services, view, op)).await
+    }
+
+    async fn read(&self, services: &Services, view: View, op: impl Judged) -> Answer<FileRead> {
         let active = services.readers().enter();
-        let view = services.view(context).await?;
-        let file = view.path(&self.at).await?.admit(op, &self.preconditions)?.file()?.into_record().record;
-        let length = file.length();
+        let file = view.path(&self.at).await?.admit(op, &self.preconditions)?.file()?.described();
+        let (length, now) = (file.record.length(), view.now());
         let range = match self.range.map_or(Ok(0..length), |range| range.resolve(length)) {
             Ok(range) => range,
-            Err(failure) => return Ok((file, Err(failure))),
+            Err(failure) => return Ok(FileRead { file, now, content: Err(failure) }),
         };
-        let body = file.file().ok_or(ErrorCode::ResourceNotFound)?;
+        let body = file.record.file().ok_or(ErrorCode::ResourceNotFound)?;
         let download = Download::open(services, active, &view, &body.content, range.clone(), None).await?;
-        Ok((file, Ok((range, download))))
+        Ok(FileRead { file, now, content: Ok((range, download)) })
     }
 }

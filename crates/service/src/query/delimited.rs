@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+/// The work of taking out the quotes of a byte.
+const DECODED: usize = 2;
 /// A record has no more columns.
 pub(super) const COLUMNS: usize = 16 * 1024;
 
@@ -31,6 +33,14 @@ pub(super) struct Field {
     end: u32,
     /// Quotes or escapes are to be taken out.
     is_coded: bool,
+}
+
+impl Field {
+    /// Bytes to decode.
+    pub(super) fn length(&self) -> usize {
+        let length = self.end.saturating_sub(self.start) as usize;
+        if self.is_coded { length.saturating_mul(DECODED) } else { length }
+    }
 }
 
 pub(super) enum Read {

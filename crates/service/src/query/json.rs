@@ -6,6 +6,8 @@ use serde_json::value::RawValue;
 
 /// A document has no more values than this.
 const NODES: usize = 200_000;
+/// Memory of a value, with its name, beside its text.
+const NODE: usize = 64;
 
 /// Where the reader is between two documents.
 #[derive(Debug, Default)]
@@ -23,6 +25,8 @@ pub(super) enum Read {
         json: Json,
         start: usize,
         end: usize,
+        /// Memory that it takes, about.
+        size: usize,
     },
     /// So many bytes that are no document: what stands around and between the elements of an array.
     Between(usize),
@@ -102,7 +106,7 @@ impl Place {
         }
         self.needs_comma = self.in_array;
         match serde_json::from_str::<Parsed>(text) {
-            Ok(Parsed(json)) => Read::Document { json, start: at, end },
+            Ok(Parsed(json)) => Read::Document { json, start: at, end, size: text.len() + nodes * NODE },
             // Only what is nested too deeply was let pass above.
             Err(_) => Read::Malformed { at, expected: "The document is nested too deeply." },
         }

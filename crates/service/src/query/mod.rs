@@ -1,6 +1,8 @@
 //! A query over the bytes of a blob: records are read as the bytes come, and results are handed out as they are made.
 //! What is held at a time is bounded, whatever the blob's size.
 
+use std::sync::Arc;
+
 use lazuli_model::Timestamp;
 use lazuli_model::query::Query;
 
@@ -44,12 +46,14 @@ pub(crate) fn start(
     output: Format,
     now: Timestamp,
 ) -> Running {
-    Running::new(services.clone(), download, scan::Scan::new(query, input, output, now))
+    let stopped = Arc::default();
+    let scan = scan::Scan::new(query, input, output, now, Arc::clone(&stopped));
+    Running::new(services.clone(), download, scan, stopped)
 }
 
 /// The whole result of a query about bytes that come in these pieces, and what went wrong.
 pub fn ask(query: Query, input: Format, output: Format, pieces: &[&[u8]]) -> (Vec<u8>, Vec<QueryError>) {
-    let mut scan = scan::Scan::new(query, input, output, Timestamp(0));
+    let mut scan = scan::Scan::new(query, input, output, Timestamp(0), Arc::default());
     let mut pieces = pieces.iter();
     let (mut out, mut errors) = (Vec::new(), Vec::new());
     loop {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use lazuli_model::query::{Json, Problem, Query, Row, Step, Value};
+use lazuli_model::query::{Json, Problem, Query, Row, Step, Value, Work};
 
 use super::delimited::{Delimited, Field};
 
@@ -22,8 +22,9 @@ impl<'a> Columns<'a> {
 }
 
 impl Row for Columns<'_> {
-    fn column(&self, slot: usize) -> Result<Value<'_>, Problem> {
+    fn column(&self, slot: usize, work: &Work) -> Result<Value<'_>, Problem> {
         let at = self.bound.get(slot).copied().ok_or(Problem::ORDINAL)?;
+        work.spend(self.fields.get(at).map_or(0, Field::length))?;
         self.text(at).map(Value::Text).ok_or(Problem::ORDINAL)
     }
 }
@@ -35,9 +36,9 @@ pub(super) struct Document<'a> {
 }
 
 impl Row for Document<'_> {
-    fn column(&self, slot: usize) -> Result<Value<'_>, Problem> {
+    fn column(&self, slot: usize, work: &Work) -> Result<Value<'_>, Problem> {
         let steps = self.query.columns.get(slot).ok_or(Problem::ORDINAL)?;
-        Ok(self.json.find(steps).map_or(Value::Missing, Json::value))
+        Ok(self.json.find(steps, work)?.map_or(Value::Missing, Json::value))
     }
 }
 

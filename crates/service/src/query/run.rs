@@ -1,5 +1,8 @@
 //! A query under way: takes bytes of the blob as it needs them, and hands out what it makes of them.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use bytes::Bytes;
 
 use super::scan::{QueryError, Scan, Stop};
@@ -33,10 +36,18 @@ pub struct Running {
     /// Memory for a long record.
     share: Option<Share>,
     has_data: bool,
+    stopped: Arc<AtomicBool>,
+}
+
+/// The client has left: what a worker is doing for it ends soon.
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Running {
-    pub(super) fn new(services: Services, download: Download, scan: Scan) -> Self {
+    pub(super) fn new(services: Services, download: Download, scan: Scan, stopped: Arc<AtomicBool>) -> Self {
         let total = download.length();
         Self {
             services,
@@ -47,6 +58,7 @@ impl Running {
             total,
             share: None,
             has_data: false,
+            stopped,
         }
     }
 
@@ -67,17 +79,17 @@ impl Running {
                 let stop = scan.advance();
                 (scan, stop)
             };
-            let (advanced, stop) = self.services.compute(work, advance).await?;
+            let (advanced, stop) = self.services.ask(work, advance).await?;
             scan = advanced;
+            if stop != Stop::Done && !self.may_hold(scan.held()) {
+                scan.give_up("The server has no memory for so long a record.");
+            }
             match stop {
                 Stop::Input => match self.download.next().await {
                     Some(bytes) => {
                         let bytes = bytes?;
                         self.scanned += bytes.len() as u64;
                         scan.feed(&bytes);
-                        if !self.may_hold(scan.held()) {
-                            scan.give_up("The server has no memory for so long a record.");
-                        }
                     }
                     None => scan.end(),
                 },

@@ -1,10 +1,12 @@
 //! A query on its way through its input: bytes in, rows and errors out, in slices.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use lazuli_model::Timestamp;
-use lazuli_model::query::{Aggregates, Json, Problem, Query, Row, Select, Value};
+use lazuli_model::query::{Aggregates, Asked, Json, Problem, Query, Row, Select, Value, Work};
 
 use super::delimited::{COLUMNS, Delimited, Field, Read};
 use super::row::{Columns, Document, bind};
@@ -16,8 +18,8 @@ use crate::pace::SLICE;
 pub(super) const RECORD_MAX: usize = 4 * 1024 * 1024;
 /// Results are handed out when they are so many bytes.
 const OUTPUT: usize = 64 * 1024;
-/// What one document gives is no longer.
-const OUTPUT_MAX: usize = 16 * 1024 * 1024;
+/// The work of finding a record, beside that for its bytes.
+const RECORD: usize = 64;
 /// Bytes of a letter.
 const LONGEST_LETTER: usize = 4;
 /// What some programs begin a text with.
@@ -62,6 +64,10 @@ pub(super) struct Scan {
     place: json::Place,
     /// Where the last document began.
     last_document: u64,
+    /// Its records that were not asked about yet, and the memory that it takes.
+    records: VecDeque<Json>,
+    records_size: usize,
+    work: Work,
     fields: Vec<Field>,
     /// The names of the columns and where the columns of the query are, once they are known.
     head: Option<Arc<Head>>,
@@ -79,7 +85,14 @@ struct Head {
 }
 
 impl Scan {
-    pub fn new(query: Query, input: Format, output: Format, now: Timestamp) -> Self {
+    /// A query that ends soon after `stopped` is set.
+    pub fn new(
+        query: Query,
+        input: Format,
+        output: Format,
+        now: Timestamp,
+        stopped: Arc<AtomicBool>,
+    ) -> Self {
         let aggregates = match &query.select {
             Select::Aggregates(aggregates) => Some(Aggregates::new(aggregates)),
             _ => None,
@@ -97,6 +110,9 @@ impl Scan {
             too_few: 0,
             place: json::Place::default(),
             last_document: 0,
+            records: VecDeque::new(),
+            records_size: 0,
+            work: Work::until(stopped),
             fields: Vec::new(),
             head: None,
             aggregates,
@@ -118,7 +134,7 @@ impl Scan {
 
     /// Bytes that are held.
     pub fn held(&self) -> usize {
-        self.buffer.len()
+        self.buffer.len() + self.records_size + self.aggregates.as_ref().map_or(0, Aggregates::held)
     }
 
     /// The rows that were made since the last time.
@@ -128,7 +144,8 @@ impl Scan {
 
     /// About the work of the next slice, as bytes that are looked at.
     pub fn work(&self) -> usize {
-        (self.buffer.len() - self.consumed).saturating_mul(1 + self.query.cost() / 4)
+        let records = self.records.len().saturating_mul(RECORD);
+        (self.buffer.len() - self.consumed + records).saturating_mul(1 + self.query.cost() / 4)
     }
 
     /// Ends the query for a reason outside of it.
@@ -143,6 +160,22 @@ impl Scan {
             if self.sink.out.len() >= OUTPUT || self.errors.len() >= ERRORS || spent >= SLICE {
                 return Stop::Turn;
             }
+            if self.work.is_stopped() {
+                self.done = true;
+                break;
+            }
+            if let Some(record) = self.records.pop_front() {
+                if let Err(fatal) = self.object(&record) {
+                    self.fail(fatal);
+                }
+                if self.records.is_empty() {
+                    self.records = VecDeque::new();
+                    self.records_size = 0;
+                }
+                self.done |= self.sink.is_full();
+                spent += self.work.take_spent() + RECORD;
+                continue;
+            }
             let unread = self.buffer.len() - self.consumed;
             if !self.ended && (unread == 0 || unread < self.too_few.saturating_mul(2)) {
                 return Stop::Input;
@@ -153,7 +186,7 @@ impl Scan {
                     self.offset += length as u64;
                     self.too_few = 0;
                     self.done |= self.sink.is_full();
-                    spent += length + 16 * self.query.cost() + 64;
+                    spent += length + self.work.take_spent() + RECORD;
                 }
                 Ok(None) if unread > RECORD_MAX => {
                     let fatal =
@@ -199,11 +232,14 @@ impl Scan {
     }
 
     /// A record that the query cannot be asked about is told of and left out.
-    fn report(&mut self, result: Result<(), Problem>, position: u64) {
-        if let Err(Problem { name, description }) = result {
-            let description = description.to_owned();
-            self.errors.push(QueryError { fatal: false, name, description, position });
+    fn report(&mut self, result: Result<(), Problem>, position: u64) -> Result<(), QueryError> {
+        let Err(Problem { name, description, is_fatal: fatal }) = result else { return Ok(()) };
+        let error = QueryError { fatal, name, description: description.to_owned(), position };
+        if fatal {
+            return Err(error);
         }
+        self.errors.push(error);
+        Ok(())
     }
 
     fn record(&mut self, format: &Delimited, bytes: &[u8]) -> Result<Option<usize>, QueryError> {
@@ -243,7 +279,7 @@ impl Scan {
             }
         };
         self.fields = fields;
-        self.report(result, self.offset);
+        self.report(result, self.offset)?;
         Ok(Some(length))
     }
 
@@ -255,12 +291,14 @@ impl Scan {
     }
 
     fn columns(&mut self, query: &Query, row: &Columns<'_>, names: Option<&[String]>) -> Result<(), Problem> {
-        if !query.wants(row, self.now)? {
+        if !self.wants(query, row)? {
             return Ok(());
         }
         if !matches!(query.select, Select::All) {
             return self.selected(query, row);
         }
+        // Behind the record there is what is not read yet.
+        self.work.spend(row.fields.iter().map(Field::length).sum())?;
         let name = |at: usize| names.and_then(|names| names.get(at)).map(|name| Cow::from(name.as_str()));
         let cell = |at: usize| (name(at), row.text(at).map_or(Value::Missing, Value::Text));
         self.sink.take(&(0..row.fields.len()).map(cell).collect())
@@ -276,8 +314,8 @@ impl Scan {
     }
 
     fn document(&mut self, separator: &[u8], bytes: &[u8]) -> Result<Option<usize>, QueryError> {
-        let (json, start, end) = match self.place.read(bytes, self.ended, separator) {
-            json::Read::Document { json, start, end } => (json, start, end),
+        let (json, start, end, size) = match self.place.read(bytes, self.ended, separator) {
+            json::Read::Document { json, start, end, size } => (json, start, end, size),
             json::Read::Between(length) => return Ok(Some(length)),
             json::Read::More => return Ok(None),
             json::Read::Nothing => return self.finish(),
@@ -291,24 +329,21 @@ impl Scan {
             }
         };
         self.last_document = self.offset + start as u64;
-        let query = Arc::clone(&self.query);
-        json.each(&query.from, &mut |record| {
-            if self.sink.is_full() {
-                return Ok(());
-            }
-            let result = self.object(&query, record);
-            self.report(result, self.last_document);
-            if self.sink.out.len() > OUTPUT_MAX || self.errors.len() > ERRORS * ERRORS {
-                return Err(self.fatal("ResultTooLarge", "One document gives too long a result.".to_owned()));
-            }
-            Ok(())
-        })?;
+        json.records(&self.query.from, &mut self.records);
+        self.records_size = size;
         Ok(Some(end))
     }
 
-    fn object(&mut self, query: &Query, json: &Json) -> Result<(), Problem> {
+    /// Asks about a record of the last document.
+    fn object(&mut self, json: &Json) -> Result<(), QueryError> {
+        let query = Arc::clone(&self.query);
+        let result = self.answer(&query, json);
+        self.report(result, self.last_document)
+    }
+
+    fn answer(&mut self, query: &Query, json: &Json) -> Result<(), Problem> {
         let row = Document { query, json };
-        if !query.wants(&row, self.now)? {
+        if !self.wants(query, &row)? {
             return Ok(());
         }
         match (&query.select, json) {
@@ -324,17 +359,22 @@ impl Scan {
         }
     }
 
+    fn wants(&self, query: &Query, row: &dyn Row) -> Result<bool, Problem> {
+        query.wants(&Asked { row, now: self.now, work: &self.work })
+    }
+
     fn selected(&mut self, query: &Query, row: &dyn Row) -> Result<(), Problem> {
+        let asked = Asked { row, now: self.now, work: &self.work };
         match &query.select {
             Select::Items(items) => {
                 let mut cells = Vec::with_capacity(items.len());
                 for item in items {
-                    cells.push((item.name.as_deref().map(Cow::from), item.value(row, self.now)?));
+                    cells.push((item.name.as_deref().map(Cow::from), item.value(&asked)?));
                 }
                 self.sink.take(&cells)
             }
             Select::Aggregates(aggregates) => match &mut self.aggregates {
-                Some(counted) => counted.add(aggregates, row, self.now),
+                Some(counted) => counted.add(aggregates, &asked),
                 None => Ok(()),
             },
             Select::All | Select::Split(_) => Ok(()),
@@ -370,7 +410,7 @@ impl Scan {
             }
             _ => Ok(()),
         };
-        self.report(result, self.offset);
+        self.report(result, self.offset)?;
         Ok(Some(0))
     }
 }

@@ -8,8 +8,7 @@ use super::output::Cells;
 /// A row of the result is no longer.
 const ROW_MAX: usize = 8 * 1024 * 1024;
 
-const TOO_LARGE: Problem =
-    Problem { name: "ResultTooLarge", description: "A row of the result is longer than 8388608 bytes." };
+const TOO_LARGE: Problem = Problem::of("ResultTooLarge", "A row of the result is longer than 8388608 bytes.");
 
 pub(super) struct Sink {
     format: Format,

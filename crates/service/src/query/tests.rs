@@ -164,7 +164,7 @@ fn what_is_no_document_ends_the_query() {
     let found = ask_whole("SELECT * from BlobStorage;", &json(), &delimited(), "100,200\n300\n");
     assert_eq!(found, ("\n".to_owned(), vec!["ParseError!@0".to_owned()]), "recorded");
     let query = Query::parse("SELECT * FROM BlobStorage").expect("a query");
-    let mut scan = Scan::new(query, json(), delimited(), Timestamp(0));
+    let mut scan = Scan::new(query, json(), delimited(), Timestamp(0), Arc::default());
     scan.feed(b"100,200\n");
     scan.end();
     assert_eq!(scan.advance(), Stop::Done);
@@ -195,7 +195,7 @@ fn a_batch_holds_whole_records() {
 #[test]
 fn what_is_held_and_done_at_a_time_is_bounded() {
     let query = Query::parse("SELECT * FROM BlobStorage").expect("a query");
-    let mut scan = Scan::new(query.clone(), delimited(), delimited(), Timestamp(0));
+    let mut scan = Scan::new(query.clone(), delimited(), delimited(), Timestamp(0), Arc::default());
     let piece = "a,b\n".repeat(256 * 1024);
     scan.feed(piece.as_bytes());
     let mut turns = 0;
@@ -204,7 +204,7 @@ fn what_is_held_and_done_at_a_time_is_bounded() {
         turns += 1;
     }
     assert!(turns >= 8, "{turns}");
-    let mut scan = Scan::new(query, delimited(), delimited(), Timestamp(0));
+    let mut scan = Scan::new(query, delimited(), delimited(), Timestamp(0), Arc::default());
     let piece = vec![b'x'; 256 * 1024];
     let mut fed = 0;
     while scan.advance() == Stop::Input {
@@ -220,4 +220,58 @@ fn what_is_held_and_done_at_a_time_is_bounded() {
     let all = format!("SELECT {} FROM BlobStorage", vec!["_1"; 49].join(","));
     let (out, errors) = ask(&all, &delimited(), &delimited(), &[wide.as_bytes(), b"y\n"]);
     assert_eq!((out.len(), errors), (98, vec!["ResultTooLarge@0".to_owned()]));
+}
+
+/// Asks about a record without a pause, so there is a bound to it; the records of one document are asked about in slices.
+#[test]
+fn the_work_of_a_turn_is_bounded() {
+    let long = format!("{}\nb\n", "a".repeat(1024 * 1024));
+    let condition = vec!["_1 LIKE '%a%a%a%a%a%b_%'"; 100].join(" OR ");
+    let text = format!("SELECT * FROM BlobStorage WHERE {condition}");
+    let found = ask(&text, &delimited(), &delimited(), &[long.as_bytes()]);
+    assert_eq!(found, (String::new(), vec!["QueryTooComplex!@0".to_owned()]));
+    let once = "SELECT _2 FROM BlobStorage WHERE TRIM(BOTH _1 FROM _1) = ''";
+    let same = format!("{0},x\n{0},y\n", "é".repeat(512 * 1024));
+    assert_eq!(ask(once, &delimited(), &delimited(), &[same.as_bytes()]), told("x\ny\n"));
+    let objects = vec!["{\"a\":1}"; 90_000].join(",");
+    let document = format!("{{\"all\":[{objects}]}}");
+    let query = Query::parse("SELECT COUNT(*) FROM BlobStorage[*].all[*] WHERE a = 1").expect("a query");
+    let mut scan = Scan::new(query, json(), delimited(), Timestamp(0), Arc::default());
+    scan.feed(document.as_bytes());
+    scan.end();
+    let mut turns = 0;
+    while scan.advance() == Stop::Turn {
+        turns += 1;
+        assert!(scan.held() > document.len(), "what was read and not asked about is held");
+    }
+    assert!(turns > 20, "{turns}");
+    assert_eq!(scan.take_output(), b"90000\n");
+    let members: Vec<String> = (0..100_000).map(|number| format!("\"{number}\":0")).collect();
+    let wide = format!("{{{},\"a\":1}}", members.join(","));
+    let text =
+        |times: usize| format!("SELECT 1 FROM BlobStorage WHERE {}", vec!["a = 1"; times].join(" AND "));
+    assert_eq!(ask(&text(5), &json(), &delimited(), &[wide.as_bytes()]), told("1\n"));
+    let (_, errors) = ask(&text(200), &json(), &delimited(), &[wide.as_bytes()]);
+    assert_eq!(errors, ["QueryTooComplex!@0"]);
+}
+
+#[test]
+fn texts_that_aggregates_keep_are_counted() {
+    let long = format!("{}\nbb", "a".repeat(1024 * 1024));
+    let all = ["MAX(_1)"; 10].join(",");
+    let query = Query::parse(&format!("SELECT {all} FROM BlobStorage")).expect("a query");
+    let mut scan = Scan::new(query, delimited(), delimited(), Timestamp(0), Arc::default());
+    scan.feed(long.as_bytes());
+    assert_ne!(scan.advance(), Stop::Done);
+    assert!(scan.held() >= 10 * 1024 * 1024, "{}", scan.held());
+}
+
+#[test]
+fn a_scan_that_is_stopped_goes_no_further() {
+    let stopped = Arc::<std::sync::atomic::AtomicBool>::default();
+    let query = Query::parse("SELECT * FROM BlobStorage").expect("a query");
+    let mut scan = Scan::new(query, delimited(), delimited(), Timestamp(0), Arc::clone(&stopped));
+    scan.feed(b"a\nb\n");
+    stopped.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!((scan.advance(), scan.take_output()), (Stop::Done, Vec::new()));
 }

@@ -55,6 +55,7 @@ impl GetMessages {
         context: &Context,
         delivered: &mut Vec<Delivered>,
     ) -> Answer<bool> {
+        // This reading also tells the time: what another server has just put is visible by it.
         let cache = &*open(services, context, &self.queue).await?;
         let claim = cache.claim(services, self.count - delivered.len()).await?;
         let slots = claim.slots();
@@ -89,6 +90,8 @@ impl GetMessages {
     ) -> Answer<Done<Got>> {
         services
             .commit(context, |unit| async move {
+                let ids = slots.iter().map(|slot| slot.id);
+                unit.near_messages(&self.queue, cache.messages(), ids).await?;
                 let queue = unit.queue(&self.queue).await?.admit(policy::GetMessages, &())?.present()?;
                 if queue.messages != cache.messages() {
                     return Ok(Done::Moved);

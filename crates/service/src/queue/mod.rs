@@ -78,6 +78,14 @@ async fn open(services: &Services, context: &Context, queue: &str) -> Answer<Arc
     Ok(services.queue_caches().open(messages))
 }
 
+/// The cache of a queue as it was lately, for a change whose commit finds out whether it still is.
+async fn open_to_change(services: &Services, context: &Context, queue: &str) -> Answer<Arc<QueueCache>> {
+    match services.known_messages(context, queue) {
+        Some(messages) => Ok(services.queue_caches().open(messages)),
+        None => open(services, context, queue).await,
+    }
+}
+
 /// How a change that was begun on one cache ends.
 enum Done<T> {
     Done(T),

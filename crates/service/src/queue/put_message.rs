@@ -2,7 +2,7 @@
 
 use lazuli_model::operation::policy;
 
-use super::{Delivered, Done, open, to_the_end};
+use super::{Delivered, Done, open_to_change, to_the_end};
 use crate::fault::Answer;
 use crate::store::queue::MessageRecord;
 use crate::store::queue::NewMessage;
@@ -25,7 +25,7 @@ impl PutMessage {
         let (services, context) = (services.clone(), context.clone());
         to_the_end(async move {
             loop {
-                let cache = &*open(&services, &context, &self.queue).await?;
+                let cache = &*open_to_change(&services, &context, &self.queue).await?;
                 match self.put(&services, &context, cache).await? {
                     Done::Moved => services.queue_caches().close(cache.messages()),
                     Done::Done(message) => {

@@ -6,7 +6,7 @@ use lazuli_model::operation::policy;
 use lazuli_model::time::Timestamp;
 use uuid::Uuid;
 
-use super::{Done, open, to_the_end};
+use super::{Done, open_to_change, to_the_end};
 use crate::fault::Answer;
 use crate::store::queue::QueueCache;
 use crate::store::queue::{MessageRecord, Slot};
@@ -29,7 +29,7 @@ impl UpdateMessage {
         let (services, context) = (services.clone(), context.clone());
         to_the_end(async move {
             loop {
-                let cache = &*open(&services, &context, &self.queue).await?;
+                let cache = &*open_to_change(&services, &context, &self.queue).await?;
                 match self.update(&services, &context, cache).await? {
                     Done::Moved => services.queue_caches().close(cache.messages()),
                     Done::Done((before, message)) => {
@@ -52,6 +52,7 @@ impl UpdateMessage {
         let id = self.message.ok_or(ErrorCode::MessageNotFound)?;
         services
             .commit(context, |unit| async move {
+                unit.near_messages(&self.queue, cache.messages(), [id.as_u128()]).await?;
                 let queue = unit.queue(&self.queue).await?.admit(policy::UpdateMessage, &())?.present()?;
                 if queue.messages != cache.messages() {
                     return Ok(Done::Moved);

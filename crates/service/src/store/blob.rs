@@ -29,6 +29,7 @@ use crate::store::record::existing::Existing;
 use lazuli_model::blob::{BlobType, ExplicitTier};
 
 /// Where a blob, or one of its snapshots or versions, stands.
+#[derive(Clone)]
 pub struct BlobPlace {
     pub(super) generation: Generation,
     /// The container's name, where the account has events; otherwise it is not needed.
@@ -145,8 +146,19 @@ impl<M: Mode> Unit<M> {
     }
 
     pub(super) async fn place_of(&self, at: &BlobAddress, state: BlobState) -> Answer<BlobPlace> {
+        let hints = self.services().generations();
+        let name = || key::container(self.account(), &at.container);
+        let inside = |generation| {
+            let place = BlobPlace { state, ..BlobPlace::base(generation, at.blob.clone()) };
+            match state {
+                BlobState::Base => vec![place.key(), place.staged_key()],
+                BlobState::Snapshot(_) | BlobState::Version(_) => vec![place.key()],
+            }
+        };
+        hints.fetch(self.reader(), name, inside).await?;
         let container = self.container_of(&at.container).await?;
         let (generation, encryption) = (container.generation, container.encryption());
+        hints.learn(self.reader(), name, generation);
         let container = if self.has_events() { at.container.clone() } else { String::new() };
         Ok(BlobPlace { state, container, encryption, ..BlobPlace::base(generation, at.blob.clone()) })
     }
@@ -350,6 +362,13 @@ impl Admitted<Existing> {
 impl Present<BlobRecord> {
     /// Writes what was changed. The old content is not given back: it stays, or the new one goes on behind it.
     pub fn put(mut self) -> BlobRecord {
+        self.stamp();
+        self.place.write(&mut self.unit, &self.record);
+        self.record
+    }
+
+    /// What changes with every change: the ETag, and what is known of a copy.
+    pub(super) fn stamp(&mut self) {
         if self.changes_etag() {
             let now = self.unit.now();
             self.record.touch(now);
@@ -360,8 +379,6 @@ impl Present<BlobRecord> {
                 extras.copy = None;
             }
         }
-        self.place.write(&mut self.unit, &self.record);
-        self.record
     }
 }
 

@@ -148,7 +148,7 @@ impl BlockListPlan {
         let staged = reader.get(place.staged_key()).await?.map(|entry| entry.version);
         // A block staged since under the same stage changes neither record.
         if let Some(stage) = &self.stage {
-            reader.check_range(key::blocks(stage.id), place.staged_key());
+            reader.check_range(key::blocks(stage.id), place.staged_key()).await?;
             if fingerprint(reader, stage.id).await? != stage.fingerprint {
                 return Ok(false);
             }

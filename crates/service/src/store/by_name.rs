@@ -54,3 +54,27 @@ impl ByName<'_> {
         Ok((items, next))
     }
 }
+
+/// The first of two sources' items in order, and where to go on: behind that, a source that has more was not read.
+pub fn merge<T>(
+    mut items: Vec<T>,
+    ends: [Option<Position>; 2],
+    limit: usize,
+    order: fn(&T) -> (&str, u64),
+) -> (Vec<T>, Option<Position>) {
+    items.sort_by(|a, b| order(a).cmp(&order(b)));
+    let ends = ends.iter().flatten().filter_map(|end| match end {
+        Position::Name { name, ticks } => Some((name.as_str(), *ticks)),
+        Position::Group(_) => None,
+    });
+    let mut end = ends.min();
+    if let Some(end) = end {
+        items.retain(|item| order(item) <= end);
+    }
+    if items.len() > limit {
+        items.truncate(limit);
+        end = items.last().map(order);
+    }
+    let next = end.map(|(name, ticks)| Position::Name { name: name.to_owned(), ticks });
+    (items, next)
+}

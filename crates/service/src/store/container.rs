@@ -7,7 +7,7 @@ use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
 use lazuli_model::operation::{Mode, Policy};
 
-use super::by_name::ByName;
+use super::by_name::{ByName, merge};
 use super::found::{Admitted, Found, Present, Resource};
 use super::unit::{Changes as _, Unit, View};
 use crate::blob::{CreateContainer, ListContainers, ListedContainer, Stamped};
@@ -131,7 +131,7 @@ impl View {
         }
         let (deleted, next_deleted) = self.deleted_containers(request).await?;
         items.extend(deleted);
-        Ok(merge(items, [next, next_deleted], request.max_results))
+        Ok(merge(items, [next, next_deleted], request.max_results, ListedContainer::order))
     }
 
     async fn containers_alive(
@@ -147,27 +147,4 @@ impl View {
         };
         listing.page(self.reader()).await
     }
-}
-
-/// The first of two sources' items in order, and where to go on: behind that, a source that has more was not read.
-fn merge(
-    mut items: Vec<ListedContainer>,
-    ends: [Option<Position>; 2],
-    limit: usize,
-) -> (Vec<ListedContainer>, Option<Position>) {
-    items.sort_by(|a, b| a.order().cmp(&b.order()));
-    let ends = ends.iter().flatten().filter_map(|end| match end {
-        Position::Name { name, ticks } => Some((name.as_str(), *ticks)),
-        Position::Group(_) => None,
-    });
-    let mut end = ends.min();
-    if let Some(end) = end {
-        items.retain(|item| item.order() <= end);
-    }
-    if items.len() > limit {
-        items.truncate(limit);
-        end = items.last().map(ListedContainer::order);
-    }
-    let next = end.map(|(name, ticks)| Position::Name { name: name.to_owned(), ticks });
-    (items, next)
 }

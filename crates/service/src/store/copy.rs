@@ -4,6 +4,7 @@ use lazuli_model::admission::{Subject as _, admit_source};
 use lazuli_model::blob::{BlobType, CopyState, CopyStatus};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Judged, Mode, Source};
+use lazuli_model::time::Timestamp;
 use uuid::Uuid;
 
 use super::blob::{BlobPlace, Bytes};
@@ -22,6 +23,28 @@ pub struct CopyOf {
     pub id: Uuid,
     /// As reads show it.
     pub source: String,
+}
+
+impl CopyOf {
+    /// A copy that has begun.
+    pub(super) fn pending(&self, total: u64) -> CopyState {
+        CopyState {
+            id: self.id,
+            source: self.source.clone(),
+            status: CopyStatus::Pending,
+            copied: 0,
+            total,
+            completed: None,
+            description: None,
+            destination_snapshot: None,
+        }
+    }
+
+    /// A copy that has ended well.
+    pub(super) fn done(&self, total: u64, at: Timestamp) -> CopyState {
+        let pending = self.pending(total);
+        CopyState { status: CopyStatus::Success, copied: total, completed: Some(at), ..pending }
+    }
 }
 
 /// What a copy leaves on its blob beside the content.
@@ -70,23 +93,14 @@ impl CopyMark {
     }
 
     /// Of a copy that is done with the commit.
-    fn leave(&self, record: &mut BlobRecord) {
+    pub(super) fn leave(&self, record: &mut BlobRecord) {
         if self.creates {
             record.created = record.last_modified;
         }
         self.describe(record);
-        if let Some(CopyOf { id, source }) = &self.copy {
-            let (length, at) = (record.length(), record.last_modified);
-            record.extras_mut().copy = Some(CopyState {
-                id: *id,
-                source: source.clone(),
-                status: CopyStatus::Success,
-                copied: length,
-                total: length,
-                completed: Some(at),
-                description: None,
-                destination_snapshot: None,
-            });
+        if let Some(copy) = &self.copy {
+            let done = copy.done(record.length(), record.last_modified);
+            record.extras_mut().copy = Some(done);
         }
     }
 }
@@ -158,7 +172,7 @@ impl Admitted<Existing> {
         self.replace_by(kind, properties, bytes, leave).await
     }
 
-    async fn replace_by(
+    pub(super) async fn replace_by(
         self,
         kind: BlobType,
         properties: &BlobProperties,

@@ -88,7 +88,7 @@ impl Unit {
 
     /// What stands below a layer in which nothing is written: to copy a blob often does not pile up layers. A write to the
     /// layer writes the blob's record and the sweeper writes the layer's parent, both of which are checks of this commit.
-    async fn below_untouched(&self, layer: ContentId) -> Answer<Option<Content>> {
+    pub(super) async fn below_untouched(&self, layer: ContentId) -> Answer<Option<Content>> {
         let Some(parent) = self.reader().get(key::parent(layer)).await? else { return Ok(None) };
         let scan = Scan { limit: 1, keys_only: true, ..Scan::of(key::intervals(layer)) };
         match self.reader().scan(scan).await?.items.is_empty() {

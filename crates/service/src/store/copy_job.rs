@@ -1,36 +1,39 @@
-//! A copy whose bytes take a while: its blob is empty and pending until they are there, the copy is aborted, or it fails.
+//! A copy whose bytes take a while: its blob or file is pending until they are there, the copy is aborted, or it fails. A
+//! blob is empty meanwhile; a file has its length, which its share has counted, and reads as zeros.
 //!
-//! The server that moves the bytes prolongs the job at intervals. A job that is not prolonged has lost its server, by a
-//! crash or a restart; the sweeper of any server then ends it as failed.
+//! The job's row names the server that moves the bytes, and the try. A try that is no longer the one of the row writes
+//! nothing. A job whose server is dead is taken up by another (`copy_jobs.rs`). A copy fails when its container or share is
+//! deleted: that may be restored, and no copy is pending in it then that no server goes on with.
 
-use lazuli_engine::Scan;
 use lazuli_model::blob::{BlobType, CopyState, CopyStatus};
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::time::Timestamp;
 use uuid::Uuid;
 
-use super::blob::{BlobPlace, Bytes};
-use super::content;
+use super::blob::Bytes;
 use super::copy::{CopyMark, CopyOf};
+use super::copy_destination::Destination;
 use super::found::{Admitted, Present};
+use super::key::Incarnation;
 use super::new_content::NewContent;
-use super::unit::{Changes as _, Unit, View};
+use super::unit::{Changes as _, Unit};
 use crate::blob::{BlobAddress, BlobProperties, Stamped};
 use crate::fault::Answer;
 use crate::store::key;
 use crate::store::record::Record;
 use crate::store::record::blob::BlobRecord;
-use crate::store::record::copy_job::CopyJob;
+use crate::store::record::copy_job::{CopiedTo, CopyJob, CopyPlan};
 use crate::store::record::existing::Existing;
 
-/// How long a job lasts that is not prolonged.
-const LASTS_SECONDS: i64 = 60;
-/// Of one pass of the sweeper.
-const JOBS_IN_PASS: usize = 100;
+/// After so long a copy fails, as in the service.
+const LONGEST_SECONDS: i64 = 14 * 24 * 3600;
+/// What the blob of a copy says whose container was deleted.
+const CONTAINER_DELETED: &str = "409 ContainerBeingDeleted \"The container of the destination was deleted.\"";
+const SHARE_DELETED: &str = "409 ShareBeingDeleted \"The share of the destination was deleted.\"";
+const TOO_LONG: &str = "500 OperationCancelled \"Copy did not end in two weeks.\"";
 
-/// A copy under way.
+/// A copy under way, in one of its tries.
 #[derive(Clone, Debug)]
-pub struct Pending(CopyJob);
+pub struct Pending(pub(super) CopyJob);
 
 impl Pending {
     pub fn account(&self) -> &str {
@@ -40,36 +43,51 @@ impl Pending {
     pub fn id(&self) -> Uuid {
         self.0.id
     }
+
+    pub fn tries(&self) -> u32 {
+        self.0.tries
+    }
+
+    /// How it is begun again, if it can be.
+    pub fn plan(&self) -> Option<&CopyPlan> {
+        self.0.plan.as_ref()
+    }
+}
+
+/// A copy that is to begin.
+pub struct NewCopy<'a> {
+    pub at: &'a BlobAddress,
+    pub kind: BlobType,
+    pub copy: &'a CopyOf,
+    pub total: u64,
+    pub server: Incarnation,
+    pub plan: Option<CopyPlan>,
 }
 
 impl Admitted<Existing> {
     /// Makes the name an empty blob of this type that a copy is writing.
     pub async fn begin_copy(
         self,
-        at: &BlobAddress,
-        kind: BlobType,
-        copy: &CopyOf,
-        total: u64,
+        new: NewCopy<'_>,
         properties: &BlobProperties,
     ) -> Answer<(Stamped, Pending)> {
+        let NewCopy { at, kind, copy, total, server, plan } = new;
+        let now = self.unit.now();
         let job = CopyJob {
             id: copy.id,
             account: self.unit.account().to_owned(),
-            container: at.container.clone(),
-            generation: self.place.generation,
-            blob: at.blob.clone(),
-            until: self.unit.now().plus_seconds(LASTS_SECONDS),
+            to: CopiedTo::Blob {
+                container: at.container.clone(),
+                generation: self.place.generation,
+                blob: at.blob.clone(),
+            },
+            server: Some(server),
+            tries: 1,
+            began: now,
+            due: now,
+            plan,
         };
-        let state = CopyState {
-            id: copy.id,
-            source: copy.source.clone(),
-            status: CopyStatus::Pending,
-            copied: 0,
-            total,
-            completed: None,
-            description: None,
-            destination_snapshot: None,
-        };
+        let state = copy.pending(total);
         let begin = |record: &mut BlobRecord| record.extras_mut().copy = Some(state);
         let bytes = match kind {
             BlobType::Page => Bytes::Pages { length: 0, sequence_number: 0 },
@@ -83,18 +101,19 @@ impl Admitted<Existing> {
 }
 
 impl Unit {
-    /// Notes how far a copy has come, and that its server is there. False when the copy is no longer wanted.
-    pub async fn prolong_copy(&mut self, Pending(job): &Pending, copied: u64) -> Answer<bool> {
-        let Some((place, mut record)) = self.blob_of(job).await? else {
-            self.delete(key::copy_job(job.id));
+    /// Notes how far a copy has come. False when this try of it is no longer wanted.
+    pub async fn note_progress(&mut self, Pending(job): &Pending, copied: u64) -> Answer<bool> {
+        let Some(mut to) = self.destination_of_try(job).await? else { return Ok(false) };
+        if self.is_too_long(job) {
+            self.end_in_vain(job, to, failed(TOO_LONG)).await?;
             return Ok(false);
-        };
-        let until = self.now().plus_seconds(LASTS_SECONDS);
-        self.put(key::copy_job(job.id), CopyJob { until, ..job.clone() }.encode());
-        if let Some(copy) = &mut record.extras_mut().copy {
-            copy.copied = copied;
         }
-        place.write(self, &record);
+        if let Some(copy) = to.copy_mut()
+            && copy.copied != copied
+        {
+            copy.copied = copied;
+            to.write(self).await?;
+        }
         Ok(true)
     }
 
@@ -105,72 +124,91 @@ impl Unit {
         new: &NewContent,
         mark: &CopyMark,
     ) -> Answer<bool> {
-        let Some((place, mut record)) = self.blob_of(job).await? else {
-            self.delete(key::copy_job(job.id));
-            return Ok(false);
-        };
-        record.encryption().admits(new.encryption())?;
-        let empty = std::mem::replace(&mut record.content, new.publish_as(record.kind, self).await?);
-        let reader = self.reader().clone();
-        content::drop_holder(&reader, self, &empty).await?;
-        mark.describe(&mut record);
-        let (place, record) = self.end(job, place, record, |copy| {
-            (copy.status, copy.copied) = (CopyStatus::Success, copy.total);
-        });
-        self.raise_created(&place, &record);
+        let Some(mut to) = self.destination_of_try(job).await? else { return Ok(false) };
+        to.fill(self, new, mark).await?;
+        let written = self
+            .end(job, to, |copy| {
+                (copy.status, copy.copied) = (CopyStatus::Success, copy.total);
+            })
+            .await?;
+        written.raise(self);
         Ok(true)
     }
 
-    /// The blob stays, without content.
+    /// The blob or file stays, without content.
     pub async fn fail_copy(&mut self, Pending(job): &Pending, why: &str) -> Answer<()> {
-        match self.blob_of(job).await? {
-            Some((place, record)) => {
-                self.end(job, place, record, |copy| {
-                    (copy.status, copy.description) = (CopyStatus::Failed, Some(why.to_owned()));
-                });
-            }
-            None => self.delete(key::copy_job(job.id)),
+        if let Some(to) = self.destination_of_try(job).await? {
+            self.end_in_vain(job, to, failed(why)).await?;
         }
         Ok(())
     }
 
-    /// Whether the job still stands, and its server is gone.
-    pub async fn is_lost(&self, Pending(job): &Pending) -> Answer<bool> {
-        let found = self.reader().get(key::copy_job(job.id)).await?;
-        let job = found.map(|entry| CopyJob::decode(&entry.value)).transpose()?;
-        Ok(job.is_some_and(|job| job.until < self.now()))
+    pub(super) fn is_too_long(&self, job: &CopyJob) -> bool {
+        job.began.plus_seconds(LONGEST_SECONDS) < self.now()
     }
 
-    fn end(
+    /// The same for one whose bytes did not come.
+    pub(super) async fn end_in_vain(
         &mut self,
         job: &CopyJob,
-        place: BlobPlace,
-        mut record: BlobRecord,
+        mut to: Destination,
         how: impl FnOnce(&mut CopyState),
-    ) -> (BlobPlace, BlobRecord) {
-        record.touch(self.now());
-        let at = record.last_modified;
-        if let Some(copy) = &mut record.extras_mut().copy {
+    ) -> Answer<()> {
+        to.empty(self.now());
+        self.end(job, to, how).await.map(drop)
+    }
+
+    async fn end(
+        &mut self,
+        job: &CopyJob,
+        mut to: Destination,
+        how: impl FnOnce(&mut CopyState),
+    ) -> Answer<Destination> {
+        let at = to.touch(self.now());
+        if let Some(copy) = to.copy_mut() {
             copy.completed = Some(at);
             how(copy);
         }
-        place.write(self, &record);
+        to.write(self).await?;
         self.delete(key::copy_job(job.id));
-        (place, record)
+        Ok(to)
     }
 
-    /// The blob that the copy is still writing: None once it was aborted or ended, or its container deleted.
-    async fn blob_of(&self, job: &CopyJob) -> Answer<Option<(BlobPlace, BlobRecord)>> {
-        let container = self.find_container_in(&job.account, &job.container).await?;
-        if container.is_none_or(|container| container.generation != job.generation) {
-            return Ok(None);
+    /// What this try is still writing. None once another try writes it, and once the copy was aborted or ended or its
+    /// container deleted, with which it ends.
+    async fn destination_of_try(&mut self, job: &CopyJob) -> Answer<Option<Destination>> {
+        match self.copy_job(job.id).await? {
+            Some(row) if row.is_try(job) => {}
+            _ => return Ok(None),
         }
-        let (generation, name) = (job.generation, job.blob.clone());
-        let mut place = BlobPlace { container: job.container.clone(), ..BlobPlace::base(generation, name) };
-        let record = self.find_at(&mut place).await?;
-        let is_own = |record: &BlobRecord| record.pending_copy().is_some_and(|copy| copy.id == job.id);
-        Ok(record.filter(is_own).map(|record| (place, record)))
+        self.destination_or_end(job).await
     }
+
+    /// What a copy is writing, or the end of the job. What stands in a container or share that is soft deleted, or that was
+    /// restored under another name, says so.
+    pub(super) async fn destination_or_end(&mut self, job: &CopyJob) -> Answer<Option<Destination>> {
+        let found = self.destination_of(job).await?;
+        if found.is_none() {
+            let why = match job.to {
+                CopiedTo::Blob { .. } => CONTAINER_DELETED,
+                CopiedTo::File { .. } => SHARE_DELETED,
+            };
+            match self.pending_in(job).await? {
+                Some(to) => self.end_in_vain(job, to, failed(why)).await?,
+                None => self.delete(key::copy_job(job.id)),
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) async fn copy_job(&self, id: Uuid) -> Answer<Option<CopyJob>> {
+        let found = self.reader().get(key::copy_job(id)).await?;
+        Ok(found.map(|entry| CopyJob::decode(&entry.value)).transpose()?)
+    }
+}
+
+pub(super) fn failed(why: &str) -> impl FnOnce(&mut CopyState) {
+    |copy: &mut CopyState| (copy.status, copy.description) = (CopyStatus::Failed, Some(why.to_owned()))
 }
 
 impl Present<BlobRecord> {
@@ -189,21 +227,5 @@ impl Present<BlobRecord> {
         self.unit.delete(key::copy_job(id));
         self.put();
         Ok(())
-    }
-}
-
-impl View {
-    /// Some of the copies whose server is gone.
-    pub async fn lost_copies(&self) -> Answer<Vec<Pending>> {
-        let page = self.reader().scan(Scan { limit: JOBS_IN_PASS, ..Scan::of(key::copy_jobs()) }).await?;
-        let now: Timestamp = self.now();
-        let mut lost = Vec::new();
-        for (_, entry) in &page.items {
-            let job = CopyJob::decode(&entry.value)?;
-            if job.until < now {
-                lost.push(Pending(job));
-            }
-        }
-        Ok(lost)
     }
 }

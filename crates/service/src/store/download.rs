@@ -1,6 +1,7 @@
 //! Bytes on their way out. What a download reads is what stood when its record was read, whatever happens to
 //! the blob meanwhile: contents are immutable, and no byte of this one is given back before the download ends.
 
+mod ahead;
 mod sealed;
 
 use std::collections::VecDeque;
@@ -10,6 +11,7 @@ use bytes::Bytes;
 use lazuli_engine::{Corrupt, EngineError, Key, Reader, crc64, crc64_combine};
 use lazuli_model::blob::CustomerKey;
 
+use self::ahead::Ahead;
 use super::seal::SealingKey;
 use super::sparse::{self, Data, Overlay};
 use super::unit::View;
@@ -49,6 +51,8 @@ pub struct Download {
     active: Option<ActiveReader>,
     /// The key that the customer gave.
     key: Option<SealingKey>,
+    /// Chunks that are being fetched before they are read.
+    ahead: Ahead,
 }
 
 /// Where to go on in a manifest, and in those of its blocks that are manifests themselves.
@@ -98,6 +102,7 @@ impl Download {
             length: range.end.saturating_sub(range.start),
             active: None,
             key: key.map(SealingKey::of_customer),
+            ahead: Ahead::default(),
         };
         if download.length == 0 {
             return Ok(download);
@@ -223,6 +228,7 @@ impl Download {
     }
 
     async fn read(&mut self, piece: Piece, mut wanted: Range<u32>) -> Answer<Bytes> {
+        self.ahead.announce(self.services.engine().extents(), (&piece, &wanted), &self.next);
         match piece {
             Piece::Inline { seal: Some(_), .. } => self.read_sealed(piece, wanted).await,
             Piece::Inline { id, seal: None, .. } => self.read_inline(id, wanted).await,
@@ -344,6 +350,8 @@ impl Download {
             reached = start;
         }
         if reached < wanted.end {
+            // The sweeper may pack what was read with what comes next: go on behind the last byte that is loaded.
+            let wanted = reached.max(wanted.start)..wanted.end;
             self.next.push_front(Next::Manifest(Cursor { content, after, wanted }));
         }
         loaded.into_iter().rev().for_each(|next| self.next.push_front(next));

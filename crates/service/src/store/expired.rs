@@ -1,6 +1,9 @@
 //! Blobs and uncommitted blocks whose time is over. They are gone for every request from that moment on; the sweeper, or what
 //! takes their place, gives back what they held.
 
+use std::collections::HashSet;
+
+use lazuli_engine::Key;
 use lazuli_model::operation::Mode;
 use lazuli_model::time::Timestamp;
 
@@ -12,6 +15,7 @@ use crate::store::key::{self, Generation};
 use crate::store::record::Record;
 use crate::store::record::blob::BlobRecord;
 use crate::store::record::block::StagedRecord;
+use crate::store::record::content::Content;
 
 impl<M: Mode> Unit<M> {
     pub(super) async fn find_staged(&self, place: &BlobPlace) -> Answer<Option<StagedRecord>> {
@@ -69,16 +73,37 @@ impl Unit {
         Ok(())
     }
 
-    /// Deletes a blob whose time was to come at this moment, if it still stands there and has come to its end.
-    pub(super) async fn bury(&mut self, end: Timestamp, generation: Generation, name: &str) -> Answer<()> {
+    /// Deletes blobs whose time was to come, by their keys in the order of the ends: as many as one commit takes. Tells how many
+    /// of them.
+    pub(super) async fn bury_some(&mut self, ends: &[Key]) -> Answer<usize> {
+        let (mut count, mut contents, mut seen) = (0, Vec::new(), HashSet::new());
+        for key in ends {
+            if count > 0 && !self.has_room_with(contents.len()) {
+                break;
+            }
+            count += 1;
+            let Some((end, generation, name)) = key::expiring_of(key) else { continue };
+            // Each once in a commit, which does not see what it writes itself.
+            match seen.insert((generation, name)) {
+                true => contents.extend(self.bury(end, generation, name).await?),
+                false => self.delete(key.clone()),
+            }
+        }
+        let reader = self.reader().clone();
+        content::drop_holders(&reader, self, &contents).await?;
+        Ok(count)
+    }
+
+    /// Deletes a blob whose time was to come at this moment, if it still stands there and has come to its end. Gives the content
+    /// that it held.
+    async fn bury(&mut self, end: Timestamp, generation: Generation, name: &str) -> Answer<Option<Content>> {
         let mut place = BlobPlace::base(generation, name.to_owned());
         let found = self.find_at(&mut place).await?;
         match place.expired.take() {
             Some(expired) => {
                 self.end_snapshots(&place, &expired).await?;
-                let reader = self.reader().clone();
-                content::drop_holder(&reader, self, &expired.content).await?;
                 place.erase(self);
+                return Ok(Some(expired.content));
             }
             // It ends at another time, or gone with its container.
             None if found.is_none_or(|blob| blob.ends() != Some(end)) => {
@@ -86,7 +111,7 @@ impl Unit {
             }
             None => {}
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Gives up blocks that are still there after their time.

@@ -5,7 +5,9 @@ use std::ops::{Deref, DerefMut};
 use lazuli_model::admission::{self, Circumstances};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::{Judged, Mode, Policy, Reads, Writes};
+use lazuli_model::time::Timestamp;
 
+use super::desk::WantedBreaks;
 use super::unit::Unit;
 
 /// A kind of record that conditions, leases, receipts or mere existence guard.
@@ -24,6 +26,18 @@ pub trait Resource: Sized {
         found: Option<Self>,
         circumstances: Circumstances,
     ) -> Result<admission::Admitted<Self>, Failure>;
+
+    /// What clients of SMB have to give up for it.
+    fn breaks(
+        _policy: &Policy,
+        _given: &Self::Given,
+        _account: &str,
+        _place: &Self::Place,
+        _found: &Self,
+        _now: Timestamp,
+    ) -> Option<WantedBreaks> {
+        None
+    }
 }
 
 /// What stands at an address, or that nothing does. It was read as a check of the commit. It can be looked at; to change
@@ -134,7 +148,21 @@ impl<R: Resource, M: Mode> Found<R, M> {
     fn admitted<P: Judged, N: Mode>(self, policy: P, given: &R::Given) -> Result<Admitted<R, N>, Failure> {
         let Self { unit, place, record } = self;
         let policy = policy.policy();
-        let admitted = R::judge(policy, given, record, unit.circumstances())?;
+        let breaks = record
+            .as_ref()
+            .and_then(|found| R::breaks(policy, given, unit.account(), &place, found, unit.now()));
+        let judged = R::judge(policy, given, record, unit.circumstances());
+        if let Some(breaks) = breaks {
+            let mut notes = unit.notes();
+            match &judged {
+                Ok(_) => notes.along.push(breaks),
+                Err(failure) if failure.code == ErrorCode::ClientCacheFlushDelay => {
+                    notes.waits_for.push(breaks)
+                }
+                Err(_) => {}
+            }
+        }
+        let admitted = judged?;
         Ok(Admitted { unit: unit.in_mode(), place, policy, admitted })
     }
 }

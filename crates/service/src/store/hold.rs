@@ -67,7 +67,7 @@ impl Present<ContainerRecord> {
     /// write of a blob reads the record of its container.
     pub(super) async fn refuse_held(&self) -> Answer<()> {
         let range = key::held_after(self.generation, self.unit.now());
-        self.unit.reader().check_range(range, self.key());
+        self.unit.reader().check_range(range, self.key()).await?;
         match self.unit.longest_hold(self.generation).await? {
             Some(Timestamp::MAX) => Err(ErrorCode::ContainerHasLegalHold.into()),
             Some(_) => Err(ErrorCode::BlobImmutableDueToPolicy.into()),

@@ -5,7 +5,7 @@
 //! c account 0 name                 container                     -> ContainerRecord
 //! b generation name                blob, committed base          -> BlobRecord
 //! s generation name 0 ticks        snapshot                      -> BlobRecord
-//! S generation name                snapshots up to a moment are deleted, their keys to be swept -> DeadSnapshots
+//! S generation name                snapshots between two moments are deleted, their keys to be swept -> DeadSnapshots
 //! K generation name                snapshots that were soft deleted together -> KeptSnapshots
 //! V generation name 0 ticks        version that is not the current one -> BlobRecord
 //! D generation name                soft-deleted base             -> BlobRecord
@@ -15,6 +15,7 @@
 //! E end generation name            blob that expires then        -> nothing
 //! H generation until key           what is held until then, by the key of its record -> nothing
 //! h generation name                staged blob: has uncommitted blocks -> StagedRecord
+//! W generation name                append blob whose small blocks are to be packed -> nothing
 //! u stage block                    uncommitted block             -> BlockRecord
 //! ~ content                        bytes up to the inline limit
 //! m content end number             segment of a manifest, by the offset of its end
@@ -30,9 +31,14 @@
 //! J copy                           copy under way, by its id     -> CopyJob
 //! M account 0 subscription due event   event that is to be delivered from this moment on -> EventRow
 //! a account 0 name                 share                         -> ShareRecord
+//! R generation                     what the parts of a share's usage are allowed together -> UsageAllowed
+//! R generation p part              how much some of its files are together -> UsagePart
+//! U account 0 name 0 ticks         soft-deleted share            -> DeletedShare
 //! A generation moment              snapshot of a share           -> ShareRecord
 //! F parent name                    file or directory, the name in upper case -> PathRecord
+//! F node                           file of several names: its record, each name holds only the node -> PathRecord
 //! I node                           where a file or directory stands -> PlaceRecord
+//! o node moment                    where it stood, up to the snapshot of this moment -> PlaceRecord
 //! P parent name 0 moment           what it was, up to the snapshot of this moment -> PathRecord
 //! L generation moment parent name  the same by the moment        -> nothing
 //! Y generation moment              snapshot of a share that is gone, what it alone showed to be swept -> GoneSnapshot
@@ -41,6 +47,13 @@
 //! O generation node                the opens of a file or directory together -> OpensRecord
 //! O generation node handle         one of them                   -> OpenRecord
 //! Q generation node                file that goes when it is closed
+//! Z generation handle              open that outlives its connection -> the node that it is of
+//! lw generation                    servers on which a directory of the share is watched -> Watchers
+//! ls incarnation o generation node the opens of a node were changed by another server than this
+//! lmp                              how far a move into this store came; no server works over it
+//! lmc chunk                        what a chunk of the store that is moved is called here
+//! ls incarnation c number          a change in a share that this server watches -> Changed
+//! B generation number              security descriptor of files, by the digest of its bytes -> PermissionRecord
 //! q account 0 name                 queue                         -> QueueRecord
 //! k generation id                  message                       -> MessageFields
 //! v generation visible receipt id  message by the moment it is visible from -> when it expires
@@ -133,6 +146,12 @@ pub fn snapshots_of(generation: Generation, name: &str) -> KeyRange {
     KeyRange::prefix(join(&[b"s", &generation.0, name.as_bytes(), &[0]]))
 }
 
+/// The snapshots of a name behind one moment, up to another.
+pub fn snapshots_between(generation: Generation, name: &str, from: u64, up_to: u64) -> KeyRange {
+    let behind = |ticks: u64| snapshot(generation, name, ticks.saturating_add(1));
+    KeyRange::new(behind(from), behind(up_to))
+}
+
 /// Every snapshot of a container; what follows is the name, NUL and the ticks.
 pub fn snapshots(generation: Generation) -> Key {
     join(&[b"s", &generation.0])
@@ -199,6 +218,21 @@ pub const NAME_AT: usize = 13;
 
 pub fn dead_snapshots(generation: Generation, name: &str) -> Key {
     join(&[b"S", &generation.0, name.as_bytes()])
+}
+
+/// An append blob whose small blocks are to be packed.
+pub fn to_pack(generation: Generation, name: &str) -> Key {
+    join(&[b"W", &generation.0, name.as_bytes()])
+}
+
+/// The blob that such a key is about.
+pub fn blob_to_pack(to_pack: &[u8]) -> Key {
+    join(&[b"b", to_pack.get(1..).unwrap_or_default()])
+}
+
+/// Of all containers.
+pub fn all_to_pack() -> KeyRange {
+    KeyRange::prefix(&b"W"[..])
 }
 
 pub fn kept_snapshots(generation: Generation, name: &str) -> Key {
@@ -429,6 +463,20 @@ pub fn delegation_secret() -> Key {
 /// The secret of an encryption scope.
 pub fn scope_secret(name: KeyName) -> Key {
     join(&[b"oscope-secret", &name.0.to_be_bytes()])
+}
+
+pub fn store_format() -> Key {
+    Key::from_static(b"oformat")
+}
+
+/// How far a move into this store came.
+pub fn move_place() -> Key {
+    Key::from_static(b"lmp")
+}
+
+/// What a chunk of the store that is moved is called here.
+pub fn moved_chunk(id: u128) -> Key {
+    join(&[b"lmc", &id.to_be_bytes()])
 }
 
 pub fn clock_offset() -> Key {

@@ -5,7 +5,7 @@ use lazuli_model::error::ErrorCode;
 use lazuli_model::time::Timestamp;
 
 use super::by_name::before;
-use super::gone::{Gone, Listed};
+use super::gone::{Gone, InRange, Listed};
 use super::key::{self, Generation};
 use super::record::Record;
 use super::record::blob::BlobRecord;
@@ -19,7 +19,7 @@ impl View {
     pub(crate) async fn list_blobs(&self, request: &ListBlobs) -> Answer<BlobList> {
         let reader = self.reader();
         let generation = self.container_of(&request.container).await?.generation;
-        let gone = &Gone::seen_by(self).await?;
+        let gone = &Gone::seen_by(self, request.deleted).await?;
         let mut sources = vec![request.source(reader, key::blobs(generation), Kind::Base, gone).await?];
         if request.snapshots && request.delimiter.is_empty() {
             sources.push(request.moments(reader, generation, Kind::Snapshot, gone).await?);
@@ -39,9 +39,9 @@ impl View {
         }
         let (mut found, mut next) = merge(sources, request.max_results);
         if let Some(end) = &request.end_before
-            && request.cut(reader, generation, &mut found, end, gone).await?
+            && let Some(cut) = request.cut(reader, generation, &mut found, end, gone).await?
         {
-            next = None;
+            next = cut;
         }
         let items = found.into_iter().map(|found| found.into_item(self.now())).collect::<Answer<Vec<_>>>()?;
         Ok(BlobList { items, next, now: self.now() })
@@ -49,7 +49,8 @@ impl View {
 }
 
 impl ListBlobs {
-    /// Drops what does not stand before the end; true if there was any, so that no page follows.
+    /// Drops what does not stand before the end. If there was any: where to go on, which is nowhere, unless too much was to be
+    /// passed over to tell what stands before the end.
     async fn cut(
         &self,
         reader: &Reader,
@@ -57,33 +58,38 @@ impl ListBlobs {
         found: &mut Vec<Candidate>,
         end: &str,
         gone: &Gone,
-    ) -> Answer<bool> {
+    ) -> Answer<Option<Option<Position>>> {
         let count = found.len();
         found.retain(|candidate| candidate.name.as_str() < end);
         // A group that the end lies within is listed for the names in it that stand before the end.
-        if let Some(last) = found.last()
-            && last.kind == Kind::Group
-            && end.starts_with(&last.name)
-        {
-            let mut spaces = vec![(key::blobs(generation), Listed::Blobs)];
-            spaces.extend(self.uncommitted.then(|| (key::all_staged(generation), Listed::Stages)));
-            spaces.extend(self.deleted.then(|| (key::deleted_blobs(generation), Listed::Deleted)));
-            let with_versions = self.versions || self.deleted_with_versions;
-            spaces.extend(with_versions.then(|| (key::versions(generation), Listed::Versions)));
-            let mut is_listed = false;
-            for (space, listed) in spaces {
-                let at = |name: &str| Key::from([&space[..], name.as_bytes()].concat());
-                let range = KeyRange::new(at(&last.name), at(end));
-                let scan = Scan { limit: 1, keys_only: true, ..Scan::of(range.clone()) };
-                is_listed |= !reader.scan(scan).await?.items.is_empty()
-                    && !gone.has_all(reader, listed, range).await?;
+        let Some(group) = found.pop_if(|last| last.kind == Kind::Group && end.starts_with(&last.name)) else {
+            return Ok((found.len() < count).then_some(None));
+        };
+        let mut spaces = vec![(key::blobs(generation), Listed::Blobs)];
+        spaces.extend(self.uncommitted.then(|| (key::all_staged(generation), Listed::Stages)));
+        spaces.extend(self.deleted.then(|| (key::deleted_blobs(generation), Listed::Deleted)));
+        let with_versions = self.versions || self.deleted_with_versions;
+        spaces.extend(with_versions.then(|| (key::versions(generation), Listed::Versions)));
+        let mut reached: Option<String> = None;
+        for (space, listed) in spaces {
+            let at = |name: &str| Key::from([&space[..], name.as_bytes()].concat());
+            let start = match &self.marker {
+                Some(Position::Name { name, .. }) if name.starts_with(&group.name) => at(name),
+                _ => at(&group.name),
+            };
+            match gone.look_into(reader, listed, KeyRange::new(start, at(end))).await? {
+                InRange::Some => {
+                    found.push(group);
+                    return Ok(Some(None));
+                }
+                InRange::None => {}
+                InRange::NoneUpTo(last) => {
+                    let name = name(until_nul(&last), space.len())?;
+                    reached = Some(reached.map_or(name.clone(), |reached| reached.min(name)));
+                }
             }
-            if !is_listed {
-                found.pop();
-            }
-            return Ok(true);
         }
-        Ok(found.len() < count)
+        Ok(Some(reached.map(|name| Position::Name { name, ticks: u64::MAX })))
     }
 
     /// Names under `space`, which are the keys behind it.
@@ -120,7 +126,7 @@ impl ListBlobs {
             }
         } else {
             let (prefix, delimiter) = (full(&self.prefix), Key::from(self.delimiter.clone()));
-            let scan = SkipScan { prefix, delimiter, after, limit, max_bytes: self.max_bytes };
+            let scan = SkipScan { prefix, delimiter, after: after.clone(), limit, max_bytes: self.max_bytes };
             let page = reader.skip_scan(scan).await?;
             more = page.more;
             for item in page.items {
@@ -130,8 +136,14 @@ impl ListBlobs {
                         (Candidate::new(name(&key, name_at)?, kind, u64::MAX, Some(entry.value)), is_gone)
                     }
                     SkipItem::Group(key) => {
-                        let is_gone = gone.has_all(reader, listed, KeyRange::prefix(key.clone())).await?;
-                        (Candidate::group(name(&key, name_at)?), is_gone)
+                        let mut range = KeyRange::prefix(key.clone());
+                        range.start = range.start.max(after.clone().unwrap_or_default());
+                        let within = gone.look_into(reader, listed, range).await?;
+                        if let InRange::NoneUpTo(last) = within {
+                            source.horizon = Some((name(&last, name_at)?, u64::MAX, kind));
+                            return Ok(source);
+                        }
+                        (Candidate::group(name(&key, name_at)?), within == InRange::None)
                     }
                 };
                 source.add(candidate, is_gone);
@@ -144,6 +156,13 @@ impl ListBlobs {
 pub(super) fn name(key: &[u8], at: usize) -> Answer<String> {
     let bytes = key.get(at..).unwrap_or_default();
     Ok(String::from_utf8(bytes.to_vec()).map_err(|_| ErrorCode::InternalError)?)
+}
+
+/// The key of a name, of the key of a name and a moment. Names hold no NUL; a generation may.
+fn until_nul(key: &[u8]) -> &[u8] {
+    let name = key.get(key::NAME_AT..).unwrap_or_default();
+    let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+    key.get(..key::NAME_AT + end).unwrap_or_default()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -269,8 +288,12 @@ fn merge(mut sources: Vec<Source>, limit: usize) -> (Vec<Candidate>, Option<Posi
         all.truncate(limit);
         horizon = all.last().map(Candidate::place);
     }
-    let next = horizon.map(|(name, ticks, kind)| match kind {
-        Kind::Group => Position::Group(name),
+    let next = horizon.map(|(name, ticks, kind)| match all.last() {
+        // A source that ended within a group that is listed already.
+        Some(last) if last.kind == Kind::Group && name.starts_with(&last.name) => {
+            Position::Group(last.name.clone())
+        }
+        _ if kind == Kind::Group => Position::Group(name),
         _ => Position::Name { name, ticks },
     });
     (all, next)

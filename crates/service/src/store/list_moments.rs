@@ -39,54 +39,63 @@ impl ListBlobs {
         });
         let mut deleted = DeletedNames::of(reader, generation, &self.prefix, kind).await?;
         let mut source = Source::new(kind);
-        let mut bytes = 0;
+        let (mut bytes, mut few) = (0, 1);
         'pages: loop {
             let wanted = limit - source.candidates.len();
-            let limit = if self.delimiter.is_empty() { wanted } else { wanted.min(FEW) };
+            let limit = if self.delimiter.is_empty() { wanted } else { wanted.min(few) };
             let scan = Scan { after, limit, max_bytes: self.max_bytes, ..Scan::of(range.clone()) };
             let page = reader.scan(scan).await?;
-            let mut last = None;
+            let (mut last, mut passed_over) = (None, 0);
             for (key, entry) in &page.items {
                 let (Some(ticks), Some(name_end)) = (key::snapshot_ticks(key), key.len().checked_sub(9))
                 else {
                     continue;
                 };
                 let name = name(&key[..name_end], space.len())?;
-                if let Some(group) = self.group_of(&name) {
-                    after = Some(behind(&space, group));
-                    source.candidates.push(Candidate::group(group.to_owned()));
-                    if source.candidates.len() == self.max_results + 1 {
-                        source.horizon = source.candidates.last().map(Candidate::place);
-                        return Ok(source);
-                    }
-                    continue 'pages;
-                }
                 bytes += key.len() + entry.value.len();
                 let mut blob = BlobRecord::decode(&entry.value)?;
                 last = Some((name.clone(), ticks, kind));
-                let shown = match deleted.fate(reader, &name, ticks, &blob).await? {
+                let is_shown = match deleted.fate(reader, &name, ticks, &blob).await? {
                     Fate::Alive => true,
                     Fate::Kept(deletion) => {
                         blob.set_deletion(Some(deletion));
-                        self.deleted && deletion.until > gone.now()
+                        gone.shows(deletion)
                     }
                     Fate::Dead => false,
                 };
                 // Snapshots are gone with a base that has expired; versions are not.
                 let is_gone = kind == Kind::Snapshot && gone.has_base(reader, generation, &name).await?;
-                if shown && !is_gone {
-                    source.candidates.push(Candidate::read(name, kind, ticks, blob));
+                if !is_shown || is_gone {
+                    passed_over += 1;
+                    continue;
                 }
+                let Some(group) = self.group_of(&name) else {
+                    source.candidates.push(Candidate::read(name, kind, ticks, blob));
+                    continue;
+                };
+                bytes -= entry.value.len();
+                after = Some(behind(&space, group));
+                source.candidates.push(Candidate::group(group.to_owned()));
+                if source.candidates.len() > self.max_results || bytes >= self.max_bytes {
+                    source.horizon = source.candidates.last().map(Candidate::place);
+                    return Ok(source);
+                }
+                // What was read behind it is of the same group, most often.
+                few = 1;
+                continue 'pages;
             }
             if !page.more {
                 return Ok(source);
             }
             // By hierarchy a page of few is read on; otherwise the listing goes on where this one was read to.
-            let is_full = source.candidates.len() > self.max_results || bytes >= self.max_bytes;
+            let is_full = source.candidates.len() > self.max_results
+                || bytes >= self.max_bytes
+                || gone.pass_over(passed_over);
             if self.delimiter.is_empty() || is_full {
                 source.horizon = last;
                 return Ok(source);
             }
+            few = FEW.min(few * 4);
             after = page.items.last().map(|(key, _)| key.clone());
         }
     }
@@ -127,15 +136,14 @@ impl ListBlobs {
                     source.horizon = Some((name, u64::MAX, Kind::VersionsOnly));
                     return Ok(source);
                 }
-                if !self.has_base(reader, generation, &name, gone).await? {
-                    let candidate = match &group {
-                        Some(group) => Some(Candidate::group(group.clone())),
-                        None => youngest(reader, generation, &name)
-                            .await?
-                            .map(|blob| Candidate::read(name.clone(), Kind::VersionsOnly, u64::MAX, blob)),
-                    };
+                if !self.has_base(reader, generation, &name, gone).await?
+                    && let Some(blob) = youngest(reader, generation, &name, gone).await?
+                {
                     bytes += name.len() + 1_000;
-                    source.candidates.extend(candidate);
+                    source.candidates.push(match &group {
+                        Some(group) => Candidate::group(group.clone()),
+                        None => Candidate::read(name.clone(), Kind::VersionsOnly, u64::MAX, blob),
+                    });
                     if source.candidates.len() == limit || bytes >= self.max_bytes {
                         source.horizon = Some((group.unwrap_or(name), u64::MAX, place));
                         return Ok(source);
@@ -174,7 +182,7 @@ impl ListBlobs {
             Some(entry) => BlobRecord::decode(&entry.value)?.extras().deletion,
             None => None,
         };
-        Ok(deletion.is_some_and(|deletion| deletion.until > gone.now()))
+        Ok(deletion.is_some_and(|deletion| !gone.is_over(deletion)))
     }
 
     /// Where a source of moments begins: behind the marker, at the first name wanted, whichever is later.
@@ -198,13 +206,35 @@ impl ListBlobs {
     }
 }
 
-async fn youngest(reader: &Reader, generation: Generation, name: &str) -> Answer<Option<BlobRecord>> {
+/// The youngest version of a name that is not gone for good; one that is soft deleted counts. Where very many are gone and not
+/// swept yet, the last of them that was looked at stands for the others.
+async fn youngest(
+    reader: &Reader,
+    generation: Generation,
+    name: &str,
+    gone: &Gone,
+) -> Answer<Option<BlobRecord>> {
     let range = key::versions_of(generation, name);
-    let page = reader.scan(Scan { limit: 1, reverse: true, ..Scan::of(range) }).await?;
-    Ok(match page.items.first() {
-        Some((_, entry)) => Some(BlobRecord::decode(&entry.value)?),
-        None => None,
-    })
+    let (mut after, mut limit) = (None, 1);
+    loop {
+        let scan = Scan { after, limit, reverse: true, ..Scan::of(range.clone()) };
+        let page = reader.scan(scan).await?;
+        let mut last = None;
+        for (key, entry) in &page.items {
+            let blob = BlobRecord::decode(&entry.value)?;
+            if blob.extras().deletion.is_none_or(|deletion| !gone.is_over(deletion)) {
+                return Ok(Some(blob));
+            }
+            last = Some((key.clone(), blob));
+        }
+        let is_enough = gone.pass_over(page.items.len());
+        match last {
+            Some((_, blob)) if page.more && is_enough => return Ok(Some(blob)),
+            Some((key, _)) if page.more => after = Some(key),
+            _ => return Ok(None),
+        }
+        limit = FEW;
+    }
 }
 
 fn joined(space: &Key, rest: &[u8]) -> Key {

@@ -11,6 +11,7 @@ use lazuli_engine::{Engine, Plan, Reader, Scan};
 use parking_lot::Mutex;
 use tokio::sync::Mutex as FairMutex;
 
+use super::formats;
 use super::queue::Share;
 use crate::Services;
 use crate::fault::{Answer, Fault};
@@ -30,6 +31,8 @@ pub enum Members {
 
 /// How often a server writes its row.
 pub const BEAT: Duration = Duration::from_secs(2);
+/// How often one with a test clock looks where the others moved it.
+pub const FOLLOW: Duration = Duration::from_millis(100);
 /// A server that has not written its row for so long may be declared dead.
 pub const EXPIRY: Duration = Duration::from_secs(30);
 /// How long one heartbeat may try. The next says more.
@@ -41,7 +44,7 @@ pub(crate) struct Membership {
     beating: FairMutex<Beating>,
     accounts: AtomicU64,
     share: Mutex<Option<Share>>,
-    /// Servers with other accounts.
+    /// Servers with other accounts or features.
     differing: AtomicUsize,
 }
 
@@ -121,11 +124,14 @@ impl Services {
             drained: said.drained,
             reading: said.reading,
             beat: 0,
-            accounts: self.membership().accounts.load(Ordering::Relaxed),
+            accounts: self.settings_digest(),
+            formats: self.options().formats,
         };
         let at = &key::server(self.membership().incarnation());
         let written = engine
             .run(sent.checked_add(BEAT_PATIENCE), |reader| async move {
+                reader.near(|| vec![at.clone(), key::store_format()]).await?;
+                formats::check(self, &reader).await?;
                 if reader.get(at.clone()).await?.is_none() && joined {
                     return Ok(Plan::new(false));
                 }
@@ -144,17 +150,17 @@ impl Services {
         Ok(written)
     }
 
-    /// Finds this server's place among all, and who knows other accounts.
+    /// Finds this server's place among all, and which of them answer by other settings.
     async fn look_around(&self) -> Answer<()> {
         let membership = self.membership();
-        let (me, accounts) = (membership.incarnation(), membership.accounts.load(Ordering::Relaxed));
+        let (me, accounts) = (membership.incarnation(), self.settings_digest());
         let servers = list(&self.engine().reader().await?).await?;
         let mine = servers.iter().position(|(server, _)| *server == me);
         let share = mine.map(|mine| Share { mine: mine as u64, of: servers.len() as u64 });
         *membership.share.lock() = share;
         let differing = servers.iter().filter(|(_, row)| row.accounts != accounts).count();
         if membership.differing.swap(differing, Ordering::Relaxed) != differing && differing > 0 {
-            tracing::warn!(differing, "other servers know other accounts or keys");
+            tracing::warn!(differing, "other servers know other accounts, keys or features");
         }
         Ok(())
     }
@@ -162,7 +168,15 @@ impl Services {
     /// Beats until the engine stops. To be spawned once for a server that has joined.
     pub async fn keep_beating(self) {
         while self.members() == Members::Several && self.engine().is_stopped().is_none() {
-            tokio::time::sleep(BEAT).await;
+            // Who moves the clock in a test does not wait long for the others.
+            let looks =
+                if self.options().test_clock { (BEAT.as_millis() / FOLLOW.as_millis()) as u32 } else { 1 };
+            for _ in 0..looks {
+                tokio::time::sleep(BEAT / looks).await;
+                if looks > 1 {
+                    let _ = self.follow_clock().await;
+                }
+            }
             if let Err(fault) = self.beat().await {
                 tracing::warn!(cause = ?fault.0.cause, "a heartbeat was not written");
             }
@@ -200,8 +214,16 @@ impl Services {
         self.membership().accounts.store(digest, Ordering::Relaxed);
     }
 
-    /// How many other servers knew other accounts than this one at its last heartbeat.
-    pub fn servers_with_other_accounts(&self) -> usize {
+    /// What servers must have in common to answer alike: the accounts and what each can do.
+    fn settings_digest(&self) -> u64 {
+        let described = self.options().features.described();
+        let features = crate::md5(described.as_bytes());
+        let features = features.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte));
+        self.membership().accounts.load(Ordering::Relaxed) ^ features
+    }
+
+    /// How many other servers knew other accounts, or other features of them, than this one at its last heartbeat.
+    pub fn servers_with_other_settings(&self) -> usize {
         self.membership().differing.load(Ordering::Relaxed)
     }
 }

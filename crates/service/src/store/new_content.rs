@@ -57,20 +57,30 @@ impl NewContent {
         &self.uploaded.encryption
     }
 
+    /// A part of it was written ahead, and the commit must find that it still stands.
+    pub(super) fn is_written_ahead(&self) -> bool {
+        self.manifest.is_some()
+    }
+
+    /// The bytes that the commit itself carries.
+    pub(super) fn inline_length(&self) -> usize {
+        self.uploaded.inline_length()
+    }
+
     pub fn uploaded(&self) -> &Uploaded {
         &self.uploaded
     }
 
-    /// What the commit that points to it carries.
+    /// What the commit that points to it carries. After an error the unit is as it was, so that it can go on without it.
     pub(super) async fn publish(&self, unit: &mut Unit) -> Answer<()> {
+        if let Some(manifest) = &self.manifest {
+            manifest.publish(&unit.reader().clone(), unit).await?;
+        }
         if let Some((id, bytes)) = self.uploaded.inline() {
             unit.put(key::inline(id), bytes);
         }
         unit.publish(self.uploaded.chunks());
-        match &self.manifest {
-            Some(manifest) => manifest.publish(&unit.reader().clone(), unit).await,
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// A commit points to it.

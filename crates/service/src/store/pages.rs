@@ -45,7 +45,8 @@ impl Present<BlobRecord> {
     async fn overwrite(&mut self, range: Range<u64>, new: &[Interval]) -> Answer<()> {
         let (reader, now) = (self.unit.reader().clone(), self.unit.now());
         let content = &mut self.record.content;
-        sparse::overwrite(&reader, &mut self.unit, content, false, range, new, now).await
+        sparse::overwrite(&reader, &mut self.unit, content, false, std::slice::from_ref(&range), new, now)
+            .await
     }
 }
 

@@ -39,6 +39,11 @@ impl Sealing {
     pub fn is_of(&self, blob: &BlobRecord) -> bool {
         blob.encryption() == self.encryption
     }
+
+    /// Whether bytes are stored as those of files are.
+    pub fn is_none(&self) -> bool {
+        self.encryption == Encryption::default()
+    }
 }
 
 /// Keys of scopes that this server has used.
@@ -59,6 +64,15 @@ impl Services {
             (Encryption::Customer(_), Some(key)) => Some(SealingKey::of_customer(key)),
             (Encryption::Scope(scope), _) => Some(self.scope_key(&context.account, scope).await?),
             _ => None,
+        };
+        Ok(Sealing { encryption, key })
+    }
+
+    /// How more of what is encrypted so is to be, unless that takes a key of the customer's.
+    pub async fn sealing_as(&self, account: &str, encryption: Encryption) -> Answer<Sealing> {
+        let key = match &encryption {
+            Encryption::Scope(scope) => Some(self.scope_key(account, scope).await?),
+            Encryption::Service | Encryption::Customer(_) => None,
         };
         Ok(Sealing { encryption, key })
     }

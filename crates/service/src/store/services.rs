@@ -7,11 +7,16 @@ use lazuli_engine::{Engine, EngineStats, ExtentStats};
 use lazuli_model::time::Timestamp;
 use tokio::sync::Semaphore;
 
+use super::append_line::AppendLines;
+use super::copy_jobs::Running;
+use super::desk::Desk as OpenDesk;
 use super::event::{Desk, EventStats};
+use super::generations::Generations;
 use super::members::{self, Members};
 use super::queue::QueueCaches;
 use super::sealing::ScopeKeys;
 use super::stage_counts::StageCounts;
+use super::write_line::WriteLines;
 use super::{last_access, readers, upkeep, workers};
 use crate::{DOCUMENT_MEMORY, ServiceOptions, budget, outgoing, turns};
 
@@ -44,11 +49,16 @@ struct Inner {
     stage_counts: StageCounts,
     long_lists: turns::Turns,
     copies: turns::Turns,
+    running_copies: Running,
     access_notes: Arc<Semaphore>,
     upkeep: upkeep::Counters,
     events: Desk,
+    opens: OpenDesk,
     queue_caches: QueueCaches,
+    append_lines: AppendLines,
+    write_lines: WriteLines,
     scope_keys: ScopeKeys,
+    generations: Generations,
 }
 
 impl Services {
@@ -70,11 +80,16 @@ impl Services {
             stage_counts: StageCounts::default(),
             long_lists: turns::Turns::new(LONG_LISTS, LONG_LISTS_PATIENCE),
             copies: turns::Turns::new(COPIES, COPIES_PATIENCE),
+            running_copies: Running::default(),
             access_notes: Arc::new(Semaphore::new(last_access::NOTES)),
             upkeep: upkeep::Counters::default(),
             events: Desk::default(),
+            opens: OpenDesk::default(),
             queue_caches: QueueCaches::default(),
+            append_lines: AppendLines::default(),
+            write_lines: WriteLines::default(),
             scope_keys: ScopeKeys::default(),
+            generations: Generations::default(),
         };
         Self { inner: Arc::new(inner), engine }
     }
@@ -87,6 +102,10 @@ impl Services {
     /// For work that gives back what is dead: see [`Engine::giving_back`].
     pub(crate) fn giving_back(&self) -> Self {
         Self { inner: self.inner.clone(), engine: self.engine.giving_back() }
+    }
+
+    pub(super) fn generations(&self) -> &Generations {
+        &self.inner.generations
     }
 
     pub fn options(&self) -> &ServiceOptions {
@@ -122,6 +141,14 @@ impl Services {
         &self.inner.queue_caches
     }
 
+    pub(super) fn append_lines(&self) -> &AppendLines {
+        &self.inner.append_lines
+    }
+
+    pub(super) fn write_lines(&self) -> &WriteLines {
+        &self.inner.write_lines
+    }
+
     pub(super) fn scope_keys(&self) -> &ScopeKeys {
         &self.inner.scope_keys
     }
@@ -133,6 +160,11 @@ impl Services {
 
     pub(super) fn events(&self) -> &Desk {
         &self.inner.events
+    }
+
+    /// What is open through this server.
+    pub(crate) fn opens(&self) -> &OpenDesk {
+        &self.inner.opens
     }
 
     /// What became of events here.
@@ -148,6 +180,10 @@ impl Services {
         &self.inner.copies
     }
 
+    pub(crate) fn running_copies(&self) -> &Running {
+        &self.inner.running_copies
+    }
+
     pub(super) fn access_notes(&self) -> &Arc<Semaphore> {
         &self.inner.access_notes
     }
@@ -159,6 +195,11 @@ impl Services {
     /// Why the engine stopped for good, after a write to stable storage failed.
     pub fn is_stopped(&self) -> Option<&'static str> {
         self.engine().is_stopped()
+    }
+
+    /// Why nothing can be answered just now, though it may be again.
+    pub fn unready(&self) -> Option<&'static str> {
+        self.engine().unready()
     }
 
     /// Figures of the engine and of its extents.

@@ -7,6 +7,7 @@ use lazuli_engine::{Plan, Ticks};
 use crate::Services;
 use crate::fault::{Answer, Fault};
 use crate::store::key;
+use crate::store::members::{FOLLOW, Members};
 use crate::store::record::Record;
 use crate::store::record::settings::{ClockOffset, DelegationSecret};
 
@@ -45,6 +46,10 @@ impl Services {
             })
             .await?;
         self.engine().move_clock_to(Ticks(offset.0));
+        if self.members() == Members::Several {
+            // The others look often. Who moved the clock may ask one of them next.
+            tokio::time::sleep(FOLLOW * 3).await;
+        }
         Ok(())
     }
 

@@ -161,7 +161,7 @@ async fn delete_snapshots(unit: &mut Unit, place: &BlobPlace) -> Answer<Vec<Cont
         unit.delete(key);
     }
     // All are gone, also those that the sweeper had still to delete, except what is kept for a while.
-    deleted.kill(0);
+    deleted.forget_dead();
     deleted.write(unit, place.generation, &place.name, &read);
     Ok(contents)
 }
@@ -177,7 +177,7 @@ async fn soft_delete_snapshots(
     let page = some_snapshots(unit, place).await?;
     if page.more {
         let mut deleted = read.clone();
-        deleted.keep(unit.last_snapshot(place).await?, deletion, count);
+        deleted.keep(unit.last_snapshot(place).await?, deletion, count, unit.now())?;
         deleted.write(unit, place.generation, &place.name, &read);
         note_due(unit, deletion, &key::kept_snapshots(place.generation, &place.name));
         return Ok(());

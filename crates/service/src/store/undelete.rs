@@ -4,13 +4,12 @@
 //! leaves some of them deleted, to be brought back by the next Undelete Blob.
 
 use lazuli_engine::{Key, KeyRange, Scan};
-use lazuli_model::error::ErrorCode;
+use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::time::Timestamp;
 
 use super::blob::{BlobPlace, decode_blob};
-use super::content;
+use super::deleted_snapshots::DeletedSnapshots;
 use super::found::Admitted;
-use super::indexed::forget_hold;
 use super::key;
 use super::record::Record as _;
 use super::record::blob::BlobRecord;
@@ -21,11 +20,16 @@ use crate::fault::Answer;
 /// What one commit reads.
 const STEP_BYTES: usize = 100_000;
 
+/// How often what others delete meanwhile may send it back to its beginning.
+const RETURNS_MAX: u32 = 100;
+
 /// How far it has come.
 #[derive(Clone, Debug, Default)]
 pub struct Undeleting {
     phase: Phase,
     after: Option<Key>,
+    /// How often it was sent back to its beginning.
+    returned: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,8 +44,20 @@ enum Phase {
 }
 
 impl Undeleting {
-    fn next(phase: Phase) -> Option<Self> {
-        Some(Self { phase, after: None })
+    fn next(&self, phase: Phase) -> Option<Self> {
+        Some(Self { phase, after: None, ..*self })
+    }
+
+    fn behind(&self, after: Key) -> Option<Self> {
+        Some(Self { after: Some(after), ..*self })
+    }
+
+    /// Others were deleted for good since they were taken away: what hides them would hide what comes back.
+    fn begin_again(&self) -> Answer<Option<Self>> {
+        if self.returned == RETURNS_MAX {
+            return Err(Failure::new(ErrorCode::ServerBusy).cause("snapshots are deleted meanwhile").into());
+        }
+        Ok(Some(Self { returned: self.returned + 1, ..Self::default() }))
     }
 }
 
@@ -50,48 +66,32 @@ impl Admitted<Existing> {
     pub async fn undelete(self, at: &Undeleting) -> Answer<Option<Undeleting>> {
         let Self { mut unit, place, admitted, .. } = self;
         let base = admitted.into_record().and_then(Existing::blob);
-        let Undeleting { phase, after } = at.clone();
-        match phase {
-            Phase::Clear => clear(&mut unit, &place, after).await,
-            Phase::Base => restore_base(&mut unit, &place, base).await,
-            Phase::Snapshots => restore_snapshots(&mut unit, &place, base, after).await,
-            Phase::Versions => restore_versions(&mut unit, &place, after).await,
+        match at.phase {
+            Phase::Clear => clear(&mut unit, &place, at).await,
+            Phase::Base => restore_base(&mut unit, &place, base, at).await,
+            Phase::Snapshots => restore_snapshots(&mut unit, &place, base, at).await,
+            Phase::Versions => restore_versions(&mut unit, &place, at).await,
         }
     }
 }
 
-async fn clear(unit: &mut Unit, place: &BlobPlace, after: Option<Key>) -> Answer<Option<Undeleting>> {
+async fn clear(unit: &mut Unit, place: &BlobPlace, at: &Undeleting) -> Answer<Option<Undeleting>> {
     let (reader, now) = (unit.reader().clone(), unit.now());
-    let read = unit.deleted_snapshots(place).await?;
-    if !read.has_gone(now) {
-        return Ok(Undeleting::next(Phase::Base));
-    }
-    let page = step(unit, key::snapshots_of(place.generation, &place.name), after).await?;
-    let mut contents = Vec::new();
-    for key in &page.keys {
-        let Some(record) = decode_blob(reader.get(key.clone()).await?)? else { continue };
-        if read.fate(key::snapshot_ticks(key).unwrap_or(0), record.extras().deletion).is_gone(now) {
-            forget_hold(unit, key, &record);
-            contents.push(record.content);
-            unit.delete(key.clone());
-        }
-    }
-    content::drop_holders(&reader, unit, &contents).await?;
-    if let Some(after) = page.next {
-        return Ok(Some(Undeleting { phase: Phase::Clear, after: Some(after) }));
-    }
-    let mut deleted = read.clone();
-    deleted.forget_gone(now);
-    deleted.write(unit, place.generation, &place.name, &read);
-    Ok(Undeleting::next(Phase::Base))
+    let more = DeletedSnapshots::clear_some(&reader, unit, place.generation, &place.name, now).await?;
+    Ok(at.next(if more { Phase::Clear } else { Phase::Base }))
 }
 
 async fn restore_base(
     unit: &mut Unit,
     place: &BlobPlace,
     base: Option<BlobRecord>,
+    at: &Undeleting,
 ) -> Answer<Option<Undeleting>> {
     let now = unit.now();
+    let read = unit.deleted_snapshots(place).await?;
+    if read.has_gone(now) {
+        return at.begin_again();
+    }
     let base = match base {
         Some(base) => Some(base),
         None => restored(unit, place, now).await?,
@@ -101,15 +101,21 @@ async fn restore_base(
         let page = unit.reader().scan(Scan { limit: 1, keys_only: true, ..Scan::of(versions) }).await?;
         return match page.items.is_empty() {
             true => Err(ErrorCode::BlobNotFound.into()),
-            false => Ok(Undeleting::next(Phase::Versions)),
+            false => Ok(at.next(Phase::Versions)),
         };
     };
-    let read = unit.deleted_snapshots(place).await?;
-    let mut deleted = read.clone();
-    base.snapshots += deleted.restore(now);
-    deleted.write(unit, place.generation, &place.name, &read);
+    base.snapshots += restore_together(unit, place, &read);
     place.write(unit, &base);
-    Ok(Undeleting::next(Phase::Snapshots))
+    Ok(at.next(Phase::Snapshots))
+}
+
+/// The snapshots of which it is said together that they are soft deleted, while none of them is gone for good. Gives how
+/// many they are.
+fn restore_together(unit: &mut Unit, place: &BlobPlace, read: &DeletedSnapshots) -> u32 {
+    let mut deleted = read.clone();
+    let count = deleted.restore();
+    deleted.write(unit, place.generation, &place.name, read);
+    count
 }
 
 /// The soft-deleted base of a name, no longer so.
@@ -128,30 +134,31 @@ async fn restore_snapshots(
     unit: &mut Unit,
     place: &BlobPlace,
     base: Option<BlobRecord>,
-    after: Option<Key>,
+    at: &Undeleting,
 ) -> Answer<Option<Undeleting>> {
     // Deleted again meanwhile: what that deletion kept is for another request.
     let Some(mut base) = base else { return Ok(None) };
-    let page = step(unit, key::snapshots_of(place.generation, &place.name), after).await?;
-    let count = restore_each(unit, &page.keys).await?;
+    let read = unit.deleted_snapshots(place).await?;
+    if read.has_gone(unit.now()) {
+        return at.begin_again();
+    }
+    let page = step(unit, key::snapshots_of(place.generation, &place.name), &at.after).await?;
+    // What was deleted together meanwhile comes back too: it may be said of those that come back here.
+    let count = restore_each(unit, &page.keys).await? + restore_together(unit, place, &read);
     if count > 0 {
         base.snapshots += count;
         place.write(unit, &base);
     }
     Ok(match page.next {
-        Some(after) => Some(Undeleting { phase: Phase::Snapshots, after: Some(after) }),
-        None => Undeleting::next(Phase::Versions),
+        Some(after) => at.behind(after),
+        None => at.next(Phase::Versions),
     })
 }
 
-async fn restore_versions(
-    unit: &mut Unit,
-    place: &BlobPlace,
-    after: Option<Key>,
-) -> Answer<Option<Undeleting>> {
-    let page = step(unit, key::versions_of(place.generation, &place.name), after).await?;
+async fn restore_versions(unit: &mut Unit, place: &BlobPlace, at: &Undeleting) -> Answer<Option<Undeleting>> {
+    let page = step(unit, key::versions_of(place.generation, &place.name), &at.after).await?;
     restore_each(unit, &page.keys).await?;
-    Ok(page.next.map(|after| Undeleting { phase: Phase::Versions, after: Some(after) }))
+    Ok(page.next.and_then(|after| at.behind(after)))
 }
 
 /// Brings back those that say of themselves that they are soft deleted, and tells how many.
@@ -175,10 +182,13 @@ struct Step {
     next: Option<Key>,
 }
 
-async fn step(unit: &Unit, range: KeyRange, after: Option<Key>) -> Answer<Step> {
-    let scan = Scan { after, max_bytes: STEP_BYTES, ..Scan::of(range) };
+async fn step(unit: &Unit, range: KeyRange, after: &Option<Key>) -> Answer<Step> {
+    let scan = Scan { after: after.clone(), max_bytes: STEP_BYTES, ..Scan::of(range) };
     let page = unit.reader().scan(scan).await?;
     let keys: Vec<Key> = page.items.into_iter().map(|(key, _)| key).collect();
     let next = keys.last().filter(|_| page.more).cloned();
     Ok(Step { keys, next })
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,17 +6,18 @@
 
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use lazuli_engine::{EngineError, Key, Plan, Reader, Value};
 use lazuli_model::access::Principal;
-use lazuli_model::account::{AccountFeatures, Features};
+use lazuli_model::account::Features;
 use lazuli_model::admission::Circumstances;
 use lazuli_model::operation::{Mode, Reads, Writes};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::ApiVersion;
 use parking_lot::Mutex;
 
+use super::desk::{DeskNotes, WantedBreaks};
+use super::upkeep::budget::has_room_with;
 use crate::event::Cause;
 use crate::fault::Answer;
 use crate::{Context, Services};
@@ -32,12 +33,22 @@ pub type View = Unit<Reads>;
 
 struct Inner {
     reader: Reader,
-    plan: Mutex<Plan<()>>,
-    now: Timestamp,
+    plan: Arc<Mutex<Plan<()>>>,
     context: Context,
-    features: Arc<AccountFeatures>,
+    services: Services,
+    notes: Arc<Mutex<Notes>>,
+}
+
+/// What a unit leaves beside what it writes.
+#[derive(Default)]
+pub(super) struct Notes {
     /// It has put events into the outbox.
-    raised: AtomicBool,
+    pub raised: bool,
+    /// It was refused until clients of SMB have given these up.
+    pub waits_for: Vec<WantedBreaks>,
+    /// What clients of SMB are told to give up by its commit, without being waited for.
+    pub along: Vec<WantedBreaks>,
+    pub desk: DeskNotes,
 }
 
 impl<M: Mode> Clone for Unit<M> {
@@ -49,6 +60,9 @@ impl<M: Mode> Clone for Unit<M> {
 impl Services {
     /// Runs `work` on a snapshot and commits what it wrote; again when another commit was faster. So `work` may run
     /// several times and must have no effect but what it does to its unit.
+    ///
+    /// Where a client of SMB has to give up what it keeps of a file before the work is let through, it is told so, and the work is
+    /// run again when it has; not for longer than a request may take.
     pub async fn commit<T, E, F, Fut>(&self, context: &Context, work: F) -> Result<T, E>
     where
         F: Fn(Unit) -> Fut + Send + Sync,
@@ -56,22 +70,95 @@ impl Services {
         T: Send,
         E: From<EngineError>,
     {
-        let (work, raised) = (&work, &AtomicBool::new(false));
+        let mut patience = None;
+        loop {
+            let (output, notes) = self.commit_once(context, &work).await;
+            if output.is_err() && !notes.waits_for.is_empty() {
+                if self.wait_for_breaks(context, &notes.waits_for, &mut patience).await {
+                    continue;
+                }
+                return output;
+            }
+            if output.is_ok() {
+                self.publish(notes);
+            }
+            return output;
+        }
+    }
+
+    async fn commit_once<T, E, F, Fut>(&self, context: &Context, work: &F) -> (Result<T, E>, Notes)
+    where
+        F: Fn(Unit) -> Fut + Send + Sync,
+        Fut: Future<Output = Result<T, E>> + Send,
+        T: Send,
+        E: From<EngineError>,
+    {
+        let notes = &Mutex::new(Notes::default());
         let output = self
             .engine()
             .run(self.deadline(), |reader| async move {
                 let noting = |unit: Unit| async move {
-                    let output = work(unit.clone()).await;
-                    raised.store(unit.inner.raised.load(Ordering::Relaxed), Ordering::Relaxed);
-                    output
+                    let take = || *notes.lock() = std::mem::take(&mut *unit.inner.notes.lock());
+                    let output = match work(unit.clone()).await {
+                        Ok(output) => output,
+                        Err(refusal) => {
+                            take();
+                            return Err(refusal);
+                        }
+                    };
+                    unit.break_along().await?;
+                    take();
+                    Ok(output)
                 };
                 self.plan(reader, context, noting).await
             })
             .await;
-        if output.is_ok() && raised.load(Ordering::Relaxed) {
-            self.events().ring();
+        let notes = std::mem::take(&mut *notes.lock());
+        (output, notes)
+    }
+
+    /// Runs `work` on a snapshot, for operations that read what clients of SMB may keep in their memory: as [`Self::commit`] does.
+    pub async fn look<T, F, Fut>(&self, context: &Context, work: F) -> Answer<T>
+    where
+        F: Fn(View) -> Fut + Send + Sync,
+        Fut: Future<Output = Answer<T>> + Send,
+    {
+        let mut patience = None;
+        loop {
+            let view = self.view(context).await?;
+            let output = work(view.clone()).await;
+            if output.is_ok() {
+                return output;
+            }
+            let waits_for = std::mem::take(&mut view.inner.notes.lock().waits_for);
+            drop(view);
+            if waits_for.is_empty() || !self.wait_for_breaks(context, &waits_for, &mut patience).await {
+                return output;
+            }
+        }
+    }
+
+    /// The same for what breaks nothing and waits for nobody.
+    pub(super) async fn commit_plainly<T, E, F, Fut>(&self, context: &Context, work: F) -> Result<T, E>
+    where
+        F: Fn(Unit) -> Fut + Send + Sync,
+        Fut: Future<Output = Result<T, E>> + Send,
+        T: Send,
+        E: From<EngineError>,
+    {
+        let (output, notes) = self.commit_once(context, &work).await;
+        if output.is_ok() {
+            self.publish(notes);
         }
         output
+    }
+
+    /// Others are told of what a commit did.
+    fn publish(&self, notes: Notes) {
+        if notes.raised {
+            self.events().ring();
+        }
+        self.tell_desk(notes.desk);
     }
 
     /// What `work` writes on the snapshot of a reader, for those who commit it themselves.
@@ -84,7 +171,7 @@ impl Services {
     where
         Fut: Future<Output = Result<T, E>>,
     {
-        let unit = Unit::new(reader, context.clone(), self.options().features.clone());
+        let unit = Unit::new(reader, context.clone(), self.clone());
         let output = work(unit.clone()).await?;
         let Plan { writes, private_writes, publish, release, .. } =
             std::mem::replace(&mut *unit.inner.plan.lock(), Plan::new(()));
@@ -93,27 +180,34 @@ impl Services {
 
     /// A snapshot of everything that is committed.
     pub async fn view(&self, context: &Context) -> Answer<View> {
-        Ok(Unit::new(self.engine().reader().await?, context.clone(), self.options().features.clone()))
+        Ok(Unit::new(self.engine().reader_at_first_read().await?, context.clone(), self.clone()))
     }
 }
 
 impl<M: Mode> Unit<M> {
-    fn new(reader: Reader, context: Context, features: Arc<AccountFeatures>) -> Self {
-        let now = Timestamp::from_unix_ticks(reader.stamp().now.0);
+    fn new(reader: Reader, context: Context, services: Services) -> Self {
         let inner = Inner {
             reader,
-            plan: Mutex::new(Plan::new(())),
-            now,
+            plan: Arc::new(Mutex::new(Plan::new(()))),
             context,
-            features,
-            raised: AtomicBool::new(false),
+            services,
+            notes: Arc::default(),
         };
         Self { inner: Arc::new(inner), mode: PhantomData }
     }
 
-    /// The clock at the snapshot: what leases and dates are judged by.
+    pub(super) fn services(&self) -> &Services {
+        &self.inner.services
+    }
+
+    /// What is to be told of it once it is committed, or why it is refused.
+    pub(super) fn notes(&self) -> parking_lot::MutexGuard<'_, Notes> {
+        self.inner.notes.lock()
+    }
+
+    /// The clock at the snapshot: what leases and dates are judged by. Nothing that was read so far is dated later.
     pub fn now(&self) -> Timestamp {
-        self.inner.now
+        super::now(&self.inner.reader)
     }
 
     pub fn account(&self) -> &str {
@@ -126,7 +220,7 @@ impl<M: Mode> Unit<M> {
     }
 
     pub(super) fn features_of(&self, account: &str) -> &Features {
-        self.inner.features.of(account)
+        self.inner.services.options().features.of(account)
     }
 
     /// Whether changes of the account's blobs are told to anyone.
@@ -197,7 +291,24 @@ impl<T> Changes for Plan<T> {
 impl Unit {
     /// Once it is committed, deliverers are to be woken.
     pub(super) fn note_raised(&self) {
-        self.inner.raised.store(true, Ordering::Relaxed);
+        self.notes().raised = true;
+    }
+
+    /// The same unit for another request of the same account: it reads the same snapshot and adds to the same commit.
+    pub(super) fn on_behalf_of(&self, context: Context) -> Self {
+        let inner = Inner {
+            reader: self.inner.reader.clone(),
+            plan: Arc::clone(&self.inner.plan),
+            context,
+            services: self.inner.services.clone(),
+            notes: Arc::clone(&self.inner.notes),
+        };
+        Self { inner: Arc::new(inner), mode: PhantomData }
+    }
+
+    /// Whether what is written so far leaves room for one step more, and for dropping so many contents at the end.
+    pub(super) fn has_room_with(&self, contents: usize) -> bool {
+        has_room_with(&self.inner.plan.lock(), contents)
     }
 
     pub(super) fn publish(&self, chunks: impl IntoIterator<Item = lazuli_engine::ChunkId>) {

@@ -13,7 +13,7 @@ use crate::body::{Body, BodyError, too_large};
 use crate::budget::Share;
 use crate::fault::Answer;
 use crate::store::key::ContentId;
-use crate::store::record::content::{Content, INLINE_LIMIT, Piece, Shape};
+use crate::store::record::content::{Content, Piece, Shape};
 use crate::store::seal::{SEALED_CHUNK, Seal};
 use crate::store::sealing::Sealing;
 use crate::store::workers::WrittenPiece;
@@ -33,6 +33,8 @@ const TAIL: usize = 256 * 1024;
 /// So many pieces may be small; then they are read back and written again as whole chunks, lest the list of pieces
 /// outgrow a record.
 const SMALL_PIECES: usize = 512;
+/// Of so many chunks the writing may still be under way.
+const UNDER_WAY: usize = 64;
 
 /// Bytes that are written and belong to nobody yet. Dropped before a commit, they are garbage.
 pub struct Uploaded {
@@ -49,6 +51,10 @@ impl Uploaded {
     /// The bytes, when they are few enough to live in a key of their own.
     pub(super) fn inline(&self) -> Option<(ContentId, Bytes)> {
         self.inline.clone()
+    }
+
+    pub(super) fn inline_length(&self) -> usize {
+        self.inline.as_ref().map_or(0, |(_, bytes)| bytes.len())
     }
 
     /// As the content of a blob, when it is few enough pieces for its record.
@@ -144,7 +150,7 @@ impl<'a> Sink<'a> {
             services,
             sealing,
             chunk: if sealing.key.is_some() { SEALED_CHUNK } else { CHUNK },
-            inline_limit: INLINE_LIMIT,
+            inline_limit: services.options().inline_limit,
             announced,
             md5: with_md5.then(Md5::new),
             parts: Vec::new(),
@@ -238,6 +244,10 @@ impl<'a> Sink<'a> {
     }
 
     async fn flush(&mut self) -> Answer<()> {
+        // Where chunks are written in the background, there is no use in going on after one has failed.
+        if let Some(error) = self.written.iter().rev().take(UNDER_WAY).find_map(Written::failure) {
+            return Err(error.into());
+        }
         self.end_tail();
         let parts = std::mem::take(&mut self.parts);
         let (extents, workers) = (self.services.engine().extents(), self.services.workers());

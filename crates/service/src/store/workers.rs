@@ -20,12 +20,18 @@ pub(crate) struct Workers {
     writing: Turns,
     /// Apart from the writes, which wait for the disk.
     computing: Turns,
+    /// Apart from what every request may need: a query computes for as long as its blob is.
+    querying: Turns,
 }
 
 impl Default for Workers {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from).max(2);
-        Self { writing: Turns::new(cores, WRITING), computing: Turns::new(cores, COMPUTING) }
+        Self {
+            writing: Turns::new(cores, WRITING),
+            computing: Turns::new(cores, COMPUTING),
+            querying: Turns::new(cores / 2, COMPUTING),
+        }
     }
 }
 
@@ -80,6 +86,14 @@ impl Workers {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Answer<T> {
         if bytes <= SMALL { Ok(work()) } else { self.computing.on_thread(work).await }
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Answer<T> {
+        if bytes <= SMALL { Ok(work()) } else { self.querying.on_thread(work).await }
     }
 
     /// Hashes a chunk, if asked to, while it is being written. Never on the request's thread: when memory for unwritten
@@ -177,6 +191,17 @@ impl Services {
     }
 }
 
+impl Services {
+    /// The same for a slice of a query.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Answer<T> {
+        self.workers().ask(bytes, work).await
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -196,6 +221,23 @@ mod tests {
         let here = thread::current().id();
         assert_eq!(workers.compute(SMALL, || thread::current().id()).await.ok(), Some(here));
         assert_ne!(workers.compute(SMALL + 1, || thread::current().id()).await.ok(), Some(here));
+    }
+
+    /// What other requests compute does not wait for queries, nor they for it.
+    #[tokio::test(start_paused = true)]
+    async fn queries_have_turns_of_their_own() {
+        let workers = Workers::default();
+        let mut held = Vec::new();
+        for _ in 0..workers.querying.free() {
+            held.push(workers.querying.take().await.expect("a turn"));
+        }
+        assert!(workers.ask(SMALL + 1, || ()).await.is_err());
+        assert!(workers.compute(SMALL + 1, || ()).await.is_ok());
+        held.clear();
+        for _ in 0..workers.computing.free() {
+            held.push(workers.computing.take().await.expect("a turn"));
+        }
+        assert!(workers.ask(SMALL + 1, || ()).await.is_ok());
     }
 
     /// Also when the clients that asked are gone.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use lazuli_engine::{Plan, Scan};
-use lazuli_model::admission::Preconditions;
+use lazuli_model::admission::{LeaseId, Preconditions};
 use lazuli_model::blob::BlobType;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::etag::ETag;
@@ -13,12 +13,12 @@ use lazuli_model::operation::policy;
 use lazuli_model::time::Timestamp;
 use lazuli_service::Body;
 use lazuli_service::Fault;
-use lazuli_service::ServiceOptions;
-use lazuli_service::blob::{Appended, BlobProperties, BlobRecord, DeleteSnapshots};
+use lazuli_service::blob::{AppendBlock, Appended, BlobProperties, BlobRecord, DeleteSnapshots, Digests};
 use lazuli_service::store::record::Record;
 use lazuli_service::store::record::content::Shape;
 use lazuli_service::store::upload::upload;
 use lazuli_service::store::{Bytes, NewContent};
+use lazuli_service::{ServiceOptions, Services};
 use proptest::prelude::*;
 
 use crate::support::{Bench, at, drain};
@@ -267,11 +267,143 @@ async fn a_blob_has_50000_blocks_at_the_most() {
     assert_eq!(bench.get("b", None).await.unwrap(), b"firstlast");
 }
 
+/// How many rows the blob's blocks stand in.
+async fn rows_of_blocks(bench: &Bench) -> usize {
+    bench.keys().await.iter().filter(|key| key.starts_with(['m', '~'])).count()
+}
+
+/// Short lines become few rows, and read the same: as a whole, in ranges, and in downloads that began before.
+#[tokio::test]
+async fn small_blocks_are_packed_by_the_sweeper() {
+    for (length, count) in [(10, 2_000), (4_096, 1_200)] {
+        let bench = Bench::new().await;
+        bench.create_append_blob("log").await.unwrap();
+        let mut body = Vec::new();
+        for round in 0..4 {
+            let append = |line| {
+                let bench = &bench;
+                async move { (line, bench.append("log", &block(line, length)).await.unwrap()) }
+            };
+            let lines = (0..count / 4).map(|line| append(round * count / 4 + line));
+            let mut lines = futures_util::future::join_all(lines).await;
+            lines.sort_by_key(|(_, appended)| appended.block.offset);
+            body.extend(lines.into_iter().flat_map(|(line, _)| block(line, length)));
+        }
+        let mut open = bench.open("log", None, None).await.unwrap();
+        let mut read = open.next().await.unwrap().unwrap().to_vec();
+        let before = rows_of_blocks(&bench).await;
+        assert!(before > count, "{before} rows");
+        bench.sweep().await;
+        read.extend(drain(open).await.unwrap());
+        assert!(read == body, "a download that began before");
+        bench.sweep().await;
+        let after = rows_of_blocks(&bench).await;
+        assert!(after < 2 * 512 + 20 && after < before / 2, "{before} rows became {after}");
+        assert!(bench.get("log", None).await.unwrap() == body);
+        for (from, to) in [(0, 0), (9, 4_100), (body.len() / 2, body.len() / 2 + 700), (1, body.len() - 1)] {
+            let part = bench.open("log", None, Some(&format!("bytes={from}-{to}"))).await.unwrap();
+            assert!(drain(part).await.unwrap() == body[from..=to], "{from}-{to}");
+        }
+        let appended = bench.append("log", &block(7, length)).await.unwrap();
+        assert_eq!((appended.block.offset, appended.block.blocks), (body.len() as u64, count as u32 + 1));
+        bench.delete("log", None, None).await.unwrap();
+        only_the_container_is_left(&bench).await;
+    }
+}
+
+/// Each of those who wait together is judged on what the one before it left.
+#[tokio::test]
+async fn blocks_that_are_committed_together_are_judged_one_by_one() {
+    let bench = Bench::new().await;
+    bench.create_append_blob("b").await.unwrap();
+    let (bench, server): (&Bench, &Services) = (&bench, &bench.services);
+    let append = |given: Preconditions| async move {
+        let appended = bench.append_on(server, "b", b"ten bytes!", given).await;
+        appended.map(|appended| appended.block.offset).map_err(|fault| fault.0.code)
+    };
+    let position = |at| Preconditions { append_position: Some(at), ..Preconditions::default() };
+    let most = |size| Preconditions { max_size: Some(size), ..Preconditions::default() };
+    let told = futures_util::future::join_all([
+        append(Preconditions::default()),
+        append(position(10)),
+        append(position(10)),
+        append(most(30)),
+        append(most(30)),
+        append(Preconditions::default()),
+        append(position(40)),
+    ])
+    .await;
+    let refused = (ErrorCode::AppendPositionConditionNotMet, ErrorCode::MaxBlobSizeConditionNotMet);
+    assert_eq!(told, [Ok(0), Ok(10), Err(refused.0), Ok(20), Err(refused.1), Ok(30), Ok(40)]);
+    assert_eq!(bench.get("b", None).await.unwrap().len(), 50);
+}
+
+/// Bytes that are not those that their sender meant, and a lease that is not the blob's, are refused alone, and nothing of them
+/// is left.
+#[tokio::test]
+async fn a_block_that_is_refused_does_not_hurt_those_committed_with_it() {
+    let bench = Bench::new().await;
+    bench.create_append_blob("b").await.unwrap();
+    let (bench, server): (&Bench, &Services) = (&bench, &bench.services);
+    let append = |md5, lease_id| async move {
+        let input = AppendBlock {
+            at: at("b"),
+            preconditions: Preconditions { lease_id, ..Preconditions::default() },
+            digests: Digests { md5, crc64: None },
+            body: Body::from(bytes::Bytes::from_static(b"ten bytes!")),
+            limit: u64::MAX,
+            customer_key: None,
+        };
+        let appended = input.execute(server, &bench.context, policy::AppendBlock).await;
+        appended.map(|appended| appended.block.offset).map_err(|fault| fault.0.code)
+    };
+    let foreign = Some(LeaseId(uuid::Uuid::from_u128(7)));
+    let told = futures_util::future::join_all([
+        append(Some([0; 16]), None),
+        append(None, None),
+        append(None, foreign),
+        append(Some([0; 16]), None),
+        append(None, None),
+    ])
+    .await;
+    let (wrong, leased) = (ErrorCode::Md5Mismatch, ErrorCode::LeaseNotPresentWithBlobOperation);
+    assert_eq!(told, [Err(wrong), Ok(0), Err(leased), Err(wrong), Ok(10)]);
+    assert_eq!(bench.get("b", None).await.unwrap(), b"ten bytes!ten bytes!");
+    let bytes = bench.keys().await.iter().filter(|key| key.starts_with('~')).count();
+    assert_eq!(bytes, 2);
+}
+
+/// A client that leaves takes neither its own block back nor those that wait with it.
+#[tokio::test]
+async fn an_appender_that_leaves_does_not_hurt_the_others() {
+    let bench = Bench::new().await;
+    bench.create_append_blob("b").await.unwrap();
+    for round in 0..20 {
+        let large = block(1, 100 * 1024);
+        let first = bench.append("b", &large);
+        let others = futures_util::future::join_all((0..4).map(|_| bench.append("b", b"another")));
+        let (left, others) =
+            tokio::join!(tokio::time::timeout(std::time::Duration::from_micros(round * 20), first), others);
+        drop(left);
+        for other in others {
+            other.unwrap();
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Act {
-    Append { length: usize },
+    Append {
+        length: usize,
+    },
+    /// Many at a time, each of a few kilobytes.
+    Lines {
+        count: usize,
+    },
     Snapshot,
-    DeleteSnapshot { which: usize },
+    DeleteSnapshot {
+        which: usize,
+    },
     DeleteSnapshots,
     Replace,
     Sweep,
@@ -280,6 +412,7 @@ enum Act {
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         8 => (0usize..LENGTHS.len() - 1).prop_map(|which| Act::Append { length: LENGTHS[which] }),
+        4 => (10usize..80).prop_map(|count| Act::Lines { count }),
         3 => Just(Act::Snapshot),
         2 => (0usize..8).prop_map(|which| Act::DeleteSnapshot { which }),
         1 => Just(Act::DeleteSnapshots),
@@ -300,6 +433,15 @@ async fn perform(bench: &Bench, expected: &mut Expected, number: usize, act: Act
         Act::Append { length } => {
             bench.append("b", &block(number, length)).await.unwrap();
             expected.body.extend(block(number, length));
+        }
+        Act::Lines { count } => {
+            let append = |line| async move { (line, bench.append("b", &block(line, 9_000)).await.unwrap()) };
+            let mut lines = futures_util::future::join_all((0..count).map(append)).await;
+            lines.sort_by_key(|(_, appended)| appended.block.offset);
+            for (line, appended) in lines {
+                assert_eq!(appended.block.offset, expected.body.len() as u64);
+                expected.body.extend(block(line, 9_000));
+            }
         }
         Act::Snapshot => {
             let snapshot = bench.snapshot("b").await.unwrap();

@@ -1,7 +1,6 @@
 //! Page blobs against a model: vectors of pages, each with the moment of its last change.
 
 use bytes::Bytes;
-use lazuli_engine::Engine;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::time::Timestamp;
@@ -330,7 +329,7 @@ async fn a_download_is_not_disturbed_by_writes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writers_side_by_side_tear_no_page() {
     let bench = std::sync::Arc::new(
-        Bench::over(Engine::memory(lazuli_engine::Host::real()), Default::default()).await,
+        Bench::over(crate::testing::engine(lazuli_engine::Host::real()).await, Default::default()).await,
     );
     bench.create_pages("b", 64).await;
     let mut tasks = tokio::task::JoinSet::new();

@@ -127,7 +127,7 @@ impl Debris {
                 raw(b"s", &[of.as_bytes(), &[0], &u64::from(number).to_be_bytes()]),
                 blob(ids.content(self.pieces)),
             ));
-            rows.push((key::dead_snapshots(DEAD, &of), DeadSnapshots { up_to: u64::MAX }.encode()));
+            rows.push((key::dead_snapshots(DEAD, &of), DeadSnapshots { from: 0, up_to: u64::MAX }.encode()));
         }
         for number in 0..self.staged {
             let stage = ContentId(u128::from(number) + 1);

@@ -10,7 +10,7 @@ use lazuli_model::operation::{Op, WritingOp, policy};
 use lazuli_model::range::ByteRange;
 use lazuli_model::version::ApiVersion;
 use lazuli_service::blob::*;
-use lazuli_service::{Answer, Body, Context, ServiceOptions};
+use lazuli_service::{Answer, Body, Context, ServiceOptions, Services};
 
 use crate::SERVERS;
 use crate::testing::Servers;
@@ -26,7 +26,7 @@ impl Bench {
     }
 
     pub async fn with(options: ServiceOptions) -> Self {
-        Self::over(Engine::memory(Host::real()), options).await
+        Self::over(crate::testing::engine(Host::real()).await, options).await
     }
 
     pub async fn over(engine: Engine, options: ServiceOptions) -> Self {
@@ -96,6 +96,17 @@ impl Bench {
     }
 
     pub async fn append_if(&self, name: &str, body: &[u8], preconditions: Preconditions) -> Answer<Appended> {
+        self.append_on(&self.services, name, body, preconditions).await
+    }
+
+    /// To this server.
+    pub async fn append_on(
+        &self,
+        server: &Services,
+        name: &str,
+        body: &[u8],
+        preconditions: Preconditions,
+    ) -> Answer<Appended> {
         let input = AppendBlock {
             at: at(name),
             preconditions,
@@ -104,7 +115,7 @@ impl Bench {
             limit: u64::MAX,
             customer_key: None,
         };
-        input.execute(&self.services, &self.context, policy::AppendBlock).await
+        input.execute(server, &self.context, policy::AppendBlock).await
     }
 
     pub async fn snapshot(&self, name: &str) -> Answer<Timestamp> {
@@ -225,7 +236,7 @@ pub async fn with_clock(
 ) -> (Bench, std::sync::Arc<lazuli_engine::host::ManualClock>) {
     let host = Host::test();
     let lazuli_engine::host::Clock::Manual(clock) = host.clock.clone() else { panic!("a test's clock") };
-    (Bench::over(Engine::memory(host), options).await, clock)
+    (Bench::over(crate::testing::engine(host).await, options).await, clock)
 }
 
 /// "ok", or the code of the refusal.

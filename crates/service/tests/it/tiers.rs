@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lazuli_engine::Host;
 use lazuli_engine::host::{Clock, ManualClock};
-use lazuli_engine::{Engine, Host};
 use lazuli_model::Timestamp;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::{RehydratePriority, Tier};
@@ -22,7 +22,7 @@ async fn bench() -> (Bench, Arc<ManualClock>) {
     let host = Host::test();
     let Clock::Manual(clock) = host.clock.clone() else { panic!("a test's clock") };
     let options = ServiceOptions { rehydration_time: STANDARD, ..ServiceOptions::default() };
-    (Bench::over(Engine::memory(host), options).await, clock)
+    (Bench::over(crate::testing::engine(host).await, options).await, clock)
 }
 
 async fn set(

@@ -13,6 +13,8 @@ mod contents;
 mod copied_contents;
 #[path = "../it/copies.rs"]
 mod copies;
+#[path = "../it/copy_jobs.rs"]
+mod copy_jobs;
 #[path = "../it/encryption/mod.rs"]
 mod encryption;
 #[path = "../it/events/mod.rs"]
@@ -25,6 +27,8 @@ mod holds;
 mod last_access;
 mod members;
 mod on_one;
+#[path = "../it/open_file/mod.rs"]
+mod open_file;
 #[path = "../it/pages.rs"]
 mod pages;
 #[path = "../it/plan_sizes.rs"]

@@ -6,23 +6,24 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use lazuli_engine::host::{Clock, ManualClock};
 use lazuli_engine::{Engine, Host, KeyRange, Plan, Scan};
+use lazuli_model::account::AccountFeatures;
 use lazuli_model::version::ApiVersion;
 use lazuli_service::blob::BlockSource;
 use lazuli_service::store::key::{self, ContentId, Incarnation};
 use lazuli_service::store::record::Record;
 use lazuli_service::store::record::server::{Intent, JobRow};
-use lazuli_service::{Context, Fault, Members, ServiceOptions, Services, upkeep};
+use lazuli_service::{Context, Fault, Formats, Members, ServiceOptions, Services, upkeep};
 
 use crate::support::{Bench, drain};
 
 const EXPIRED: Duration = Duration::from_secs(31);
 
 /// An engine with a clock that the test moves, by time that passes.
-fn engine() -> (Engine, Arc<ManualClock>) {
+async fn engine() -> (Engine, Arc<ManualClock>) {
     let host = Host::test();
     let Clock::Manual(clock) = &host.clock else { panic!("a test's clock") };
     let clock = Arc::clone(clock);
-    (Engine::memory(host), clock)
+    (crate::testing::engine(host).await, clock)
 }
 
 async fn server(engine: &Engine) -> Services {
@@ -89,7 +90,7 @@ async fn only_server(engine: &Engine) -> Incarnation {
 /// Given up is what a dead server left, and what was left before intents named a server; nothing of a live one.
 #[tokio::test]
 async fn intents_are_given_up_when_their_server_is_dead() {
-    let (engine, clock) = engine();
+    let (engine, clock) = engine().await;
     let dying = server(&engine).await;
     let owner = only_server(&engine).await;
     let sweeping = server(&engine).await;
@@ -113,7 +114,7 @@ async fn intents_are_given_up_when_their_server_is_dead() {
 /// A server that is alone takes all others for dead.
 #[tokio::test]
 async fn alone_it_gives_up_what_others_left_and_writes_no_rows() {
-    let (engine, _) = engine();
+    let (engine, _) = engine().await;
     let before = server(&engine).await;
     let owner = only_server(&engine).await;
     drop(before);
@@ -134,7 +135,7 @@ async fn alone_it_gives_up_what_others_left_and_writes_no_rows() {
 /// A server that wakes after it was taken for dead is another one: it does not go on with what it read, and says so.
 #[tokio::test]
 async fn a_server_taken_for_dead_reads_nothing_from_before() {
-    let (engine, clock) = engine();
+    let (engine, clock) = engine().await;
     let (sleeping, awake) = (server(&engine).await, server(&engine).await);
     let context = Context::of_owner("acct", ApiVersion::NEWEST);
     let bench = Bench::of(engine.clone(), vec![sleeping.clone()], context);
@@ -161,7 +162,7 @@ async fn a_server_taken_for_dead_reads_nothing_from_before() {
 /// What a server wrote ahead before it was taken for dead is given up as a whole: it cannot go on with it.
 #[tokio::test]
 async fn a_list_of_a_server_taken_for_dead_is_not_published() {
-    let (engine, clock) = engine();
+    let (engine, clock) = engine().await;
     let (sleeping, awake) = (server(&engine).await, server(&engine).await);
     let context = Context::of_owner("acct", ApiVersion::NEWEST);
     let bench = Bench::of(engine.clone(), vec![sleeping.clone()], context);
@@ -205,7 +206,7 @@ async fn a_list_of_a_server_taken_for_dead_is_not_published() {
 /// Of two sweepers one acts; one that was too slow finds that it is no longer its turn, at its next commit.
 #[tokio::test]
 async fn one_server_sweeps_at_a_time() {
-    let (engine, clock) = engine();
+    let (engine, clock) = engine().await;
     let (first, second) = (server(&engine).await, server(&engine).await);
     let _awake = [Awake::new(&first), Awake::new(&second)];
     let job = |epoch, owner| JobRow { owner, epoch, until: u64::MAX }.encode().to_vec();
@@ -234,7 +235,7 @@ async fn one_server_sweeps_at_a_time() {
 /// A server that ends in order is not waited for.
 #[tokio::test]
 async fn a_server_that_leaves_is_gone_at_once() {
-    let (engine, _) = engine();
+    let (engine, _) = engine().await;
     let (leaving, staying) = (server(&engine).await, server(&engine).await);
     leaving.leave().await.unwrap();
     assert_eq!(keys(&engine, b"z").await.len(), 1);
@@ -243,17 +244,84 @@ async fn a_server_that_leaves_is_gone_at_once() {
 }
 
 #[tokio::test]
-async fn servers_with_other_accounts_are_known() {
-    let (engine, _) = engine();
+async fn servers_with_other_settings_are_known() {
+    let (engine, _) = engine().await;
     let (first, second) = (server(&engine).await, server(&engine).await);
     for server in [&first, &second] {
         server.set_accounts(1);
         server.beat().await.unwrap();
     }
     first.beat().await.unwrap();
-    assert_eq!(first.servers_with_other_accounts(), 0);
+    assert_eq!(first.servers_with_other_settings(), 0);
     second.set_accounts(2);
     second.beat().await.unwrap();
     first.beat().await.unwrap();
-    assert_eq!(first.servers_with_other_accounts(), 1);
+    assert_eq!(first.servers_with_other_settings(), 1);
+    second.set_accounts(1);
+    let mut features = AccountFeatures::default();
+    features.entry("acct").versioning = true;
+    let options = ServiceOptions {
+        members: Members::Several,
+        features: Arc::new(features.clone()),
+        ..ServiceOptions::default()
+    };
+    let third = Services::new(engine.clone(), options.clone());
+    // The same, said in another order; and a plain account that is named.
+    features.entry("plain");
+    let fourth = Services::new(engine, ServiceOptions { features: Arc::new(features), ..options });
+    for server in [&second, &third, &fourth, &first, &third, &fourth] {
+        server.set_accounts(1);
+        server.beat().await.unwrap();
+    }
+    for server in [first, third, fourth] {
+        assert_eq!(server.servers_with_other_settings(), 2, "two of the four have the feature");
+    }
+}
+
+/// Servers of two versions work together, and the older keep the newer from writing what they cannot read.
+#[tokio::test]
+async fn a_format_is_raised_when_no_older_server_is_left() {
+    let (engine, _) = engine().await;
+    let of = |highest| {
+        let formats = Formats { lowest: 1, highest };
+        Services::new(
+            engine.clone(),
+            ServiceOptions { members: Members::Several, formats, ..ServiceOptions::default() },
+        )
+    };
+    let (older, newer) = (of(1), of(2));
+    older.open_format().await.unwrap();
+    older.join().await.unwrap();
+    newer.open_format().await.unwrap();
+    newer.join().await.unwrap();
+    let refused = newer.raise_format().await.unwrap_err();
+    assert!(refused.0.cause.unwrap().contains("older version"));
+    assert_eq!(newer.store_format().await.unwrap(), 1);
+    older.leave().await.unwrap();
+    assert_eq!(newer.raise_format().await.unwrap(), (1, 2));
+    assert_eq!(newer.raise_format().await.unwrap(), (2, 2));
+    // The older one neither starts nor goes on.
+    assert!(of(1).open_format().await.is_err());
+    assert!(of(1).join().await.is_err() && older.beat().await.is_err());
+    newer.beat().await.unwrap();
+}
+
+/// However a start and the raising meet, no server is left that cannot read what is written.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_older_server_joins_beside_the_raising() {
+    for _ in 0..50 {
+        let engine = crate::testing::engine(Host::real()).await;
+        let of = |highest| {
+            let formats = Formats { lowest: 1, highest };
+            let options = ServiceOptions { members: Members::Several, formats, ..ServiceOptions::default() };
+            Services::new(engine.clone(), options)
+        };
+        let (older, newer) = (of(1), of(2));
+        newer.join().await.unwrap();
+        let raising = newer.clone();
+        let raised = tokio::spawn(async move { raising.raise_format().await });
+        let joined = older.join().await;
+        let raised = raised.await.unwrap();
+        assert!(joined.is_ok() != raised.is_ok(), "{joined:?} {raised:?}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use lazuli_engine::{Engine, Host, Scan};
+use lazuli_engine::{Host, Scan};
 use lazuli_model::admission::Preconditions;
 use lazuli_service::blob::{BlobProperties, BlockSource, PutBlockList};
 use lazuli_service::queue::{GetMessages, GetQueueMetadata, PeekMessages, PutMessage};
@@ -143,7 +143,7 @@ async fn messages_are_counted_whoever_put_or_deleted_them() {
 
 #[tokio::test]
 async fn one_secret_and_one_clock() {
-    let engine = Engine::memory(Host::test());
+    let engine = crate::testing::engine(Host::test()).await;
     let options = ServiceOptions { test_clock: true, ..ServiceOptions::default() };
     let first = Services::new(engine.clone(), options.clone());
     let second = Services::new(engine, options);

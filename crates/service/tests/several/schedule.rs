@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
+use lazuli_engine::Host;
 use lazuli_engine::host::{Clock, ManualClock};
-use lazuli_engine::{Engine, Host};
 use lazuli_model::version::ApiVersion;
 use lazuli_service::download::Download;
 use lazuli_service::{Answer, Context, Members, ServiceOptions, Services, upkeep};
@@ -89,7 +89,7 @@ impl World {
     async fn new() -> Self {
         let host = Host::test();
         let Clock::Manual(clock) = host.clock.clone() else { panic!("a test's clock") };
-        let engine = Engine::memory(host);
+        let engine = crate::testing::engine(host).await;
         let options = ServiceOptions { members: Members::Several, ..ServiceOptions::default() };
         let servers: Vec<_> = (0..SERVERS).map(|_| Services::new(engine.clone(), options.clone())).collect();
         for server in &servers {

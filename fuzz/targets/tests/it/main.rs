@@ -77,6 +77,9 @@ drive!(
     record,
     recovery,
     request,
+    smb_logon,
+    smb_message,
+    smb_pipe,
     structured,
     tags
 );

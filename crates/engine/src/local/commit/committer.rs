@@ -13,7 +13,8 @@ use crate::local::commit::judge::{Judge, Judged, WrittenGroup, refuse_all};
 use crate::local::commit::notify::{Verdict, deliver};
 use crate::local::commit::pending::{Ended, GROUPS, PendingCommit, PendingCommits, Taken};
 use crate::local::shared::Shared;
-use crate::local::store::Snapshot;
+use crate::local::store::{Snapshot, version};
+use crate::txn::Commit;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -166,7 +167,7 @@ impl Committer {
         {
             let mut recent = self.shared.recent.lock();
             for (seq, id) in (group.first..).zip(&group.ids) {
-                recent.insert(*id, seq, group.now);
+                recent.insert(*id, Commit { version: version(seq), now: group.now });
             }
         }
         self.shared.store.publish_to_cache(&group);

@@ -2,6 +2,7 @@
 //! a group of them, the [committer](committer) makes it durable and visible, and [`notify`] tells every waiter.
 
 pub mod committer;
+pub mod flusher;
 pub mod judge;
 pub mod notify;
 pub mod pending;

@@ -1,7 +1,7 @@
 //! Transactions that wait for the committer.
 
 use crate::error::{EngineError, Refusal};
-use crate::local::commit::notify::Reply;
+use crate::local::commit::notify::{Reply, deliver};
 use crate::txn::{Stamp, Txn};
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -72,6 +72,16 @@ impl State {
         let wanted = if busy && self.ended.is_none() { OVERLAP_JOBS } else { 1 };
         !self.writing && self.jobs.len() >= wanted
     }
+
+    fn admit(&self, job: &PendingCommit) -> Result<(), Refusal> {
+        if self.ended.is_some() {
+            return Err(Refusal::Error(EngineError::Unavailable("shutting down")));
+        }
+        if self.jobs.len() >= WAITING_JOBS || self.bytes + job.size > WAITING_BYTES {
+            return Err(Refusal::Error(EngineError::Unavailable("overloaded")));
+        }
+        Ok(())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,12 +102,7 @@ pub(crate) enum Taken {
 impl PendingCommits {
     pub fn push(&self, job: PendingCommit) -> Result<(), Refusal> {
         let mut state = self.state.lock();
-        if state.ended.is_some() {
-            return Err(Refusal::Error(EngineError::Unavailable("shutting down")));
-        }
-        if state.jobs.len() >= WAITING_JOBS || state.bytes + job.size > WAITING_BYTES {
-            return Err(Refusal::Error(EngineError::Unavailable("overloaded")));
-        }
+        state.admit(&job)?;
         state.bytes += job.size;
         let was = state.is_ready();
         state.jobs.push_back(job);
@@ -108,6 +113,28 @@ impl PendingCommits {
             self.ready.notify_one();
         }
         Ok(())
+    }
+
+    /// Several that come together; those that are turned away are told.
+    pub fn push_all(&self, jobs: Vec<PendingCommit>) {
+        let mut refused = Vec::new();
+        let mut state = self.state.lock();
+        let was = state.is_ready();
+        for job in jobs {
+            match state.admit(&job) {
+                Ok(()) => {
+                    state.bytes += job.size;
+                    state.jobs.push_back(job);
+                }
+                Err(refusal) => refused.push((job.reply, Err(refusal))),
+            }
+        }
+        let ready = !was && state.is_ready();
+        drop(state);
+        if ready {
+            self.ready.notify_one();
+        }
+        deliver(refused);
     }
 
     /// From the first stage to the second. Groups do not overtake each other: the first to come here is published first.

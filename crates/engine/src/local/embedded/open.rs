@@ -14,10 +14,11 @@ use crate::host::Host;
 use crate::key::{Key, KeyRange, Value};
 use crate::local::clock::EngineClock;
 use crate::local::extent::{EXTENT_ROWS, LocalExtents};
-use crate::local::shared::{Published, RecentOutcomes, Shared};
+use crate::local::shared::{Published, Shared};
 use crate::local::space::{Needs, Space};
-use crate::local::store::{Row, Snapshot, Step, Store};
-use crate::txn::Ticks;
+use crate::local::store::{Row, Snapshot, Step, Store, version};
+use crate::outcomes::RecentOutcomes;
+use crate::txn::{Commit, Ticks};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -192,7 +193,7 @@ impl EmbeddedSnapshot {
         let mut recent = RecentOutcomes::default();
         for (marker, ids) in groups {
             for (seq, id) in ids {
-                recent.insert(id, seq, marker.now);
+                recent.insert(id, Commit { version: version(seq), now: marker.now });
             }
         }
         Ok(recent)

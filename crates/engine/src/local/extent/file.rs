@@ -16,9 +16,9 @@ pub(super) struct ExtentFile {
     /// Writes finished, and how many of them are known to be durable.
     written: AtomicU64,
     synced: AtomicU64,
-    /// Held during a sync: a caller that waited for it often finds its own writes synced, too.
-    syncing: Mutex<()>,
-    pub sync_queue: tokio::sync::Mutex<()>,
+    /// Held during a sync: a caller that waited for it often finds its own writes synced, too. True once a sync failed:
+    /// the system tells of a failed write once, and a later sync would succeed without it.
+    syncing: Mutex<bool>,
     /// When it was last read, for the choice of what to close.
     last_use: AtomicU64,
 }
@@ -40,8 +40,7 @@ impl ExtentFile {
             handle: Mutex::new(handle),
             written: AtomicU64::new(0),
             synced: AtomicU64::new(0),
-            syncing: Mutex::new(()),
-            sync_queue: tokio::sync::Mutex::new(()),
+            syncing: Mutex::new(false),
             last_use: AtomicU64::new(0),
         }
     }
@@ -94,13 +93,18 @@ impl ExtentFile {
         if self.is_synced(ticket) {
             return Ok(());
         }
-        let _syncing = self.syncing.lock();
+        let mut failed = self.syncing.lock();
         if self.is_synced(ticket) {
             return Ok(());
         }
         let covered = self.written.load(Ordering::Acquire);
         let (file, _) = self.handle(dir, self.last_use.load(Ordering::Relaxed))?;
+        if *failed {
+            return Err(io::Error::other("an earlier sync of the file failed"));
+        }
+        *failed = true;
         file.sync()?;
+        *failed = false;
         self.synced.store(covered, Ordering::Release);
         Ok(())
     }

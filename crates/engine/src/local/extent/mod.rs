@@ -29,7 +29,6 @@ use crate::{
 };
 pub(crate) use extent_map::UnderWay;
 use memory::MemoryExtents;
-pub use pin::Pin;
 use store::FileExtents;
 
 /// Keys of the rows of extents: all of them are given to [`LocalExtents::open`].
@@ -147,7 +146,7 @@ impl LocalExtents {
         }
     }
 
-    /// The bytes of a range of a chunk, verified. A caller that may race with the chunk's release holds a [`Pin`].
+    /// The bytes of a range of a chunk, verified.
     pub async fn read(&self, id: ChunkId, range: Range<u32>) -> Result<Bytes, EngineError> {
         match &*self.0 {
             Kind::Memory(memory) => memory.read(id, range),
@@ -189,37 +188,20 @@ impl LocalExtents {
         }
     }
 
-    pub fn pin(&self) -> Pin {
+    #[cfg(test)]
+    pub fn pin(&self) -> pin::Pin {
         match &*self.0 {
             Kind::Memory(memory) => memory.pins.pin(),
             Kind::File(store) => store.pins.pin(),
         }
     }
 
-    /// For `Engine::commit`, before the transaction is queued: makes the bytes durable together with those
-    /// of every other caller that waits, so that the committer itself hardly ever has to.
-    pub(crate) async fn flush(&self, publish: &[ChunkId]) -> Result<(), EngineError> {
-        let Kind::File(store) = &*self.0 else { return Ok(()) };
-        let files = store.extent_map.lock().unsynced(publish);
-        let mut syncs = Vec::new();
-        // In order of their numbers (as `unsynced` gives them): two callers that wait for the same two files do not
-        // wait for each other.
-        for (file, ticket) in &files {
-            let turn = file.sync_queue.lock().await;
-            if !file.is_synced(*ticket) {
-                let (extents, file, ticket) = (self.clone(), file.clone(), *ticket);
-                let sync = move || match &*extents.0 {
-                    Kind::File(store) => store.sync_file(&file, ticket),
-                    Kind::Memory(_) => Ok(()),
-                };
-                syncs.push((turn, tokio::task::spawn_blocking(sync)));
-            }
+    /// Whether all bytes of these chunks are on stable storage.
+    pub(crate) fn is_durable(&self, publish: &[ChunkId]) -> bool {
+        match &*self.0 {
+            Kind::Memory(_) => true,
+            Kind::File(store) => store.extent_map.lock().unsynced(publish).is_empty(),
         }
-        let mut result = Ok(());
-        for (_turn, sync) in syncs {
-            result = result.and(sync.await.unwrap_or(Err(ENDED_EARLY)));
-        }
-        result
     }
 
     /// Committer, per transaction: takes the chunks from their guards. False when one is not there to be
@@ -231,7 +213,8 @@ impl LocalExtents {
         }
     }
 
-    /// Committer, once per group, before the rows: the bytes of claimed chunks are durable when this returns.
+    /// The bytes of chunks are durable when this returns: for the flusher before a transaction is queued, and for the
+    /// committer before the rows of a group, which then hardly ever finds something left to do. Blocks.
     /// After an error the engine must stop for good.
     pub(crate) fn sync(&self, publish: &[ChunkId]) -> Result<(), EngineError> {
         match &*self.0 {

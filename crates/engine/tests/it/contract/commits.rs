@@ -1,5 +1,5 @@
 use super::*;
-use lazuli_engine::{KeyRange, Outcome, RangeCheck, Stamp, TxnId, caps};
+use lazuli_engine::{KeyRange, Outcome, RangeCheck, TxnId, caps};
 use std::time::{Duration, Instant};
 
 contract!(
@@ -72,18 +72,18 @@ async fn the_last_write_of_a_key_in_a_commit_counts(place: Place) {
     assert_eq!(text(&engine, "~w").await.as_deref(), Some("2"));
 }
 
-fn range_check(range: KeyRange, since: Stamp) -> RangeCheck {
-    RangeCheck { range, since, guard: key("guard") }
+async fn range_check(engine: &Engine, range: KeyRange) -> RangeCheck {
+    engine.reader().await.unwrap().range_check(range, key("guard")).await.unwrap()
 }
 
 async fn range_checks_see_puts_and_deletes(place: Place) {
     let engine = place.open();
     write(&engine, vec![put("d/a", "1")]).await;
     for change in [put("d/b", "1"), put("d/a", "2"), delete("d/a"), delete("d/b")] {
-        let stamp = engine.reader().await.unwrap().stamp();
+        let check = range_check(&engine, KeyRange::prefix(key("d/"))).await;
         let guarded = || {
             let mut txn = txn(&engine, vec![], vec![put("out", "1")]);
-            txn.range_checks.push(range_check(KeyRange::prefix(key("d/")), stamp));
+            txn.range_checks.push(check.clone());
             txn
         };
         engine.commit(guarded()).await.unwrap();
@@ -94,20 +94,20 @@ async fn range_checks_see_puts_and_deletes(place: Place) {
 
 async fn range_checks_end_where_the_range_ends(place: Place) {
     let engine = place.open();
-    let stamp = engine.reader().await.unwrap().stamp();
+    let check = range_check(&engine, KeyRange::new(key("b"), key("d"))).await;
     write(&engine, vec![put("a", "1"), put("d", "1"), put("~w", "1")]).await;
     let mut txn = txn(&engine, vec![], vec![put("out", "1")]);
-    txn.range_checks.push(range_check(KeyRange::new(key("b"), key("d")), stamp));
+    txn.range_checks.push(check);
     engine.commit(txn).await.unwrap();
 }
 
 async fn an_old_range_check_never_passes_wrongly(place: Place) {
     let engine = place.open();
-    let stamp = engine.reader().await.unwrap().stamp();
+    let check = range_check(&engine, KeyRange::prefix(key("d/"))).await;
     write(&engine, vec![put("d/a", "1")]).await;
     flood(&engine).await;
     let mut txn = txn(&engine, vec![], vec![put("out", "1")]);
-    txn.range_checks.push(range_check(KeyRange::prefix(key("d/")), stamp));
+    txn.range_checks.push(check);
     assert!(is_conflict(&engine.commit(txn).await));
 }
 

@@ -8,8 +8,13 @@ mod reopen;
 mod runs;
 mod scans;
 mod seam;
+mod several;
 mod snapshots;
 
+#[cfg(feature = "postgres")]
+use crate::postgres::Database;
+#[cfg(feature = "postgres")]
+use lazuli_engine::Dialect;
 use lazuli_engine::{Engine, EngineError, Entry, ExpectedVersion, Host, Key, Options, Txn, Version, Write};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -18,6 +23,15 @@ use tempfile::TempDir;
 pub enum Kind {
     Memory,
     Embedded,
+    #[cfg(feature = "postgres")]
+    Postgres,
+    #[cfg(feature = "postgres")]
+    PostgresSerializable,
+    /// With chunks as objects: in memory, in a directory.
+    #[cfg(feature = "objects")]
+    Objects,
+    #[cfg(feature = "objects")]
+    ObjectsInDirectory,
 }
 
 /// Where an engine lives: it can be opened again after it was closed or dropped.
@@ -25,18 +39,57 @@ pub struct Place {
     pub kind: Kind,
     pub dir: Arc<TempDir>,
     pub host: Host,
+    #[cfg(feature = "postgres")]
+    pub database: Option<Database>,
 }
 
 impl Place {
-    pub fn new(kind: Kind) -> Self {
+    /// `None` where that kind cannot be had.
+    pub fn new(kind: Kind) -> Option<Self> {
         let dir = tempfile::Builder::new().prefix("lazuli-engine-").tempdir().expect("temporary directory");
-        Self { kind, dir: Arc::new(dir), host: Host::real() }
+        #[cfg(feature = "postgres")]
+        let database = match kind {
+            Kind::Memory | Kind::Embedded => None,
+            Kind::Postgres => Some(Database::new(Dialect::Locks)?),
+            Kind::PostgresSerializable => Some(Database::new(Dialect::Serializable)?),
+            #[cfg(feature = "objects")]
+            Kind::Objects => Some(crate::objects::in_memory()?),
+            #[cfg(feature = "objects")]
+            Kind::ObjectsInDirectory => Some(crate::objects::in_directory(dir.path())?),
+        };
+        Some(Self {
+            kind,
+            dir: Arc::new(dir),
+            host: Host::real(),
+            #[cfg(feature = "postgres")]
+            database,
+        })
+    }
+
+    #[cfg(feature = "objects")]
+    pub fn over(database: Option<Database>) -> Option<Self> {
+        let place = Self::new(Kind::Memory)?;
+        Some(Self { kind: Kind::Objects, database: Some(database?), ..place })
     }
 
     pub fn open(&self) -> Engine {
+        #[cfg(feature = "postgres")]
+        if let Some(database) = &self.database {
+            return database.open(self.host.clone());
+        }
         match self.kind {
-            Kind::Memory => Engine::memory(self.host.clone()),
             Kind::Embedded => Engine::open(self.dir.path(), options(), self.host.clone()).expect("opens"),
+            _ => Engine::memory(self.host.clone()),
+        }
+    }
+
+    /// So many handles on one engine, as several servers have: each with a process's memory of its own where the engine is
+    /// one of several processes.
+    pub fn open_several(&self, count: usize) -> Vec<Engine> {
+        match self.kind {
+            Kind::Memory | Kind::Embedded => vec![self.open(); count],
+            #[cfg(feature = "postgres")]
+            _ => (0..count).map(|_| self.open()).collect(),
         }
     }
 
@@ -55,18 +108,28 @@ pub fn options() -> Options {
 
 /// Names every case for every engine.
 macro_rules! contract {
+    (on $kind:ident: $($case:ident),*) => {
+        $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $case() {
+            if let Some(place) = $crate::contract::Place::new($crate::contract::Kind::$kind) {
+                super::$case(place).await;
+            }
+        })*
+    };
     ($($case:ident),* $(,)?) => {
         mod memory {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $case() {
-                super::$case($crate::contract::Place::new($crate::contract::Kind::Memory)).await;
-            })*
+            $crate::contract::contract!(on Memory: $($case),*);
         }
         mod embedded {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $case() {
-                super::$case($crate::contract::Place::new($crate::contract::Kind::Embedded)).await;
-            })*
+            $crate::contract::contract!(on Embedded: $($case),*);
+        }
+        #[cfg(feature = "postgres")]
+        mod postgres {
+            $crate::contract::contract!(on Postgres: $($case),*);
+        }
+        #[cfg(feature = "postgres")]
+        mod postgres_serializable {
+            $crate::contract::contract!(on PostgresSerializable: $($case),*);
         }
     };
 }

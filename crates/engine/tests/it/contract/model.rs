@@ -66,7 +66,7 @@ type Map = BTreeMap<Key, Entry>;
 fn check_steps(kind: Kind, steps: Vec<Step>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
-        let place = Place::new(kind);
+        let Some(place) = Place::new(kind) else { return };
         let mut engine = place.open();
         let mut map = Map::new();
         let mut remembered = None;
@@ -201,5 +201,14 @@ proptest! {
     #[test]
     fn embedded_answers_as_the_map_predicts(steps in steps()) {
         check_steps(Kind::Embedded, steps);
+    }
+}
+
+#[cfg(feature = "postgres")]
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 60, ..ProptestConfig::default() })]
+    #[test]
+    fn postgres_answers_as_the_map_predicts(steps in steps()) {
+        check_steps(Kind::Postgres, steps);
     }
 }

@@ -224,7 +224,7 @@ async fn versions_that_are_not_the_engines_never_pass(place: Place) {
         let mut ranged = txn(&engine, vec![], vec![put("b", "1")]);
         let since = Stamp { version: foreign, now };
         let range = KeyRange::prefix(key("none"));
-        ranged.range_checks.push(RangeCheck { range, since, guard: key("guard") });
+        ranged.range_checks.push(RangeCheck { range, since, guard: key("guard"), digest: None });
         assert!(is_conflict(&engine.commit(ranged).await), "{foreign:?}");
     }
     assert_eq!(text(&engine, "b").await, None);

@@ -165,10 +165,14 @@ fn strings_to_sign(
         Service::File => {
             let overrides = overrides(given);
             let resource_and_blanks = [text(given.sr), "", ""];
-            Ok(vec![
-                join(&[&start[..], &key, &binding, &end, &overrides].concat()),
-                join(&[&start[..], &key, &agents, &binding, &end, &resource_and_blanks, &overrides].concat()),
-            ])
+            let mut strings = vec![join(
+                &[&start[..], &key, &agents, &binding, &end, &resource_and_blanks, &overrides].concat(),
+            )];
+            // What does not sign `sr` cannot be told from a token for a file of that name.
+            if scope != Scope::Directory {
+                strings.push(join(&[&start[..], &key, &binding, &end, &overrides].concat()));
+            }
+            Ok(strings)
         }
     }
 }

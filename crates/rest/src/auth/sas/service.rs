@@ -181,6 +181,12 @@ fn string_to_sign(
         version.as_str(),
     ]);
     match service {
+        // A token for a directory of a share is signed as one for a directory of blobs: what is signed for a file says
+        // nothing of `sr`, so whoever had a token for a file could turn it into one for a directory of that name.
+        Service::File if scope == Scope::Directory => {
+            fields.extend([given.sr.unwrap_or_default(), "", given.ses.unwrap_or_default()]);
+            fields.extend(overrides(given));
+        }
         Service::Blob | Service::Dfs => {
             if version.has(Feature::SasSignsResource) {
                 fields.extend([given.sr.unwrap_or_default(), scope.snapshot_time(given)]);

@@ -156,7 +156,7 @@ fn all_seven_are_told() {
         creation_time: at,
         last_write_time: at,
         change_time: at,
-        permission_key: PermissionKey([1, 2]),
+        permission_key: Some(PermissionKey([1, 2])),
         id: u64::MAX,
         parent_id: 0,
     };

@@ -5,7 +5,8 @@ use lazuli_rest::auth::accounts::DEVELOPMENT_KEY;
 
 use super::bearer::{Issuer, claims, with};
 use super::matrix::{AUTHENTICATION, OK, ask, requests, table};
-use super::support::{ACCOUNT, FILE_SAS, Request, Token};
+use super::support::{ACCOUNT, BLOB_SAS, FILE_SAS, Request, Token};
+use super::world::{World, owner};
 
 /// A token opens files with the intent that the request names, and with no other.
 #[test]
@@ -61,7 +62,10 @@ fn file_and_directory_sas() {
         "/things/dir/thing",
         &sign(Token::service("rl").with("sr", "f"), "/things/dir/thing"),
     );
-    let directory = sign(Token::service("rl").with("sr", "d").with("sdd", "2"), "/things/dir/sub");
+    let sign_directory = |token: Token, path: &str| {
+        token.with("sr", "d").sign_service(BLOB_SAS, &format!("/file/{ACCOUNT}{path}"), DEVELOPMENT_KEY)
+    };
+    let directory = sign_directory(Token::service("rl").with("sdd", "2"), "/things/dir/sub");
     for inside in ["/things/dir/sub", "/things/dir/sub/thing", "/things/dir/sub/a/b"] {
         check(OK, inside, &directory);
     }
@@ -73,12 +77,41 @@ fn file_and_directory_sas() {
     check(
         "403 QueryParameterSddInvalid",
         "/things/dir/sub",
-        &sign(Token::service("r").with("sr", "d"), "/things/dir/sub"),
+        &sign_directory(Token::service("r"), "/things/dir/sub"),
     );
-    check(
-        AUTHENTICATION,
-        "/things/dir",
-        &sign(Token::service("r").with("sr", "d").with("sdd", "0"), "/things"),
-    );
+    check(AUTHENTICATION, "/things/dir", &sign_directory(Token::service("r").with("sdd", "0"), "/things"));
+    // A token for a file does not become one for a directory of its name.
+    let widened = sign(Token::service("r").with("sr", "f"), "/things/dir").with("sr", "d").with("sdd", "1");
+    check(AUTHENTICATION, "/things/dir", &widened);
+    check(AUTHENTICATION, "/things/dir/thing", &widened);
     check(AUTHENTICATION, "/things/dir", &sign(Token::service("r").with("sr", "x"), "/things/dir"));
+}
+
+/// A token for one file gives no name to another, which it could then read by that name.
+#[tokio::test]
+async fn a_hard_link_leads_to_what_the_token_reaches() {
+    let world = World::new(super::support::auth()).await;
+    let put = |path: &str, query: &[(&str, &str)], headers: &[(&str, &str)]| {
+        let request = Request::new(Service::File, Method::Put, &format!("/{ACCOUNT}{path}"));
+        let request = request.header("content-length", "0");
+        let request = query.iter().fold(request, |request, (name, value)| request.query(name, value));
+        headers.iter().fold(request, |request, (name, value)| request.header(name, value))
+    };
+    let share = put("/linked", &[("restype", "share")], &[("x-ms-enabled-protocols", "NFS")]);
+    assert_eq!(world.ask(&owner(share), "").await.status, 201);
+    let file = [("x-ms-type", "file"), ("x-ms-content-length", "1")];
+    assert_eq!(world.ask(&owner(put("/linked/secret", &[], &file)), "").await.status, 201);
+    let link = put(
+        "/linked/name",
+        &[("restype", "hardlink")],
+        &[("x-ms-type", "file"), ("x-ms-file-target-file", "secret")],
+    );
+    let sign = |kind: &str, path: &str| {
+        let token = Token::service("rcw").with("sr", kind);
+        token.sign_service(FILE_SAS, &format!("/file/{ACCOUNT}{path}"), DEVELOPMENT_KEY)
+    };
+    let answer = world.ask(&sign("f", "/linked/name").on(link.clone()), "").await;
+    assert_eq!(answer.said(), AUTHENTICATION);
+    let answer = world.ask(&sign("s", "/linked").on(link), "").await;
+    assert_eq!(answer.header("x-ms-link-count"), Some("2"));
 }

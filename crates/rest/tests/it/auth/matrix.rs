@@ -406,6 +406,7 @@ fn bearer() {
             let since = if rule.bearer.starts_with("20") { rule.bearer } else { "2020-12-06" };
             for version in [
                 "2020-12-06",
+                "2021-10-04",
                 "2021-12-02",
                 "2022-11-02",
                 "2024-08-04",
@@ -414,7 +415,7 @@ fn bearer() {
                 "2025-07-05",
             ] {
                 let expected = match version < since {
-                    _ if of_files && version < "2022-11-02" => AUTHENTICATION,
+                    _ if of_files && version < "2021-12-02" => AUTHENTICATION,
                     true => NEVER,
                     false => expected,
                 };

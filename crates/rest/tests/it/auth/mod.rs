@@ -6,6 +6,7 @@ mod batch;
 mod bearer;
 mod copy_sources;
 mod effects;
+mod file_copy_sources;
 mod files;
 mod matrix;
 mod rules;

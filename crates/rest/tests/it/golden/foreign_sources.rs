@@ -1,9 +1,12 @@
 //! Copies of sources elsewhere, against a server of the test's own.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
+use lazuli_engine::{Engine, Host};
 use lazuli_rest::copy::{ForeignHosts, Sources};
+use lazuli_service::blob::{Abroad, take_up_copies};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -39,7 +42,10 @@ async fn answer(mut stream: TcpStream, address: SocketAddr) {
     let (head, body) = match asked.split([' ', '?']).nth(1).unwrap_or_default() {
         "/ok" => {
             let range = asked.to_ascii_lowercase().contains("range: bytes=1-2");
-            let (line, body) = if range { ("206 Partial Content", "el") } else { ("200 OK", "hello") };
+            let (line, body) = match range {
+                true => ("206 Partial Content\r\ncontent-range: bytes 1-2/5", "el"),
+                false => ("200 OK", "hello"),
+            };
             let head = format!(
                 "HTTP/1.1 {line}\r\ncontent-type: text/x\r\nx-ms-meta-from: afar\r\ncontent-length: {}\r\n\r\n",
                 body.len()
@@ -67,6 +73,32 @@ async fn answer(mut stream: TcpStream, address: SocketAddr) {
             );
             (head, vec![b'l'; length])
         }
+        // Sources that say one thing and send another; what follows the second slash is their head.
+        "/lies" => {
+            let said = asked.split_once("?").and_then(|(_, said)| said.split(' ').next()).unwrap_or_default();
+            let said = said.replace('+', " ").replace('&', "\r\n");
+            (format!("HTTP/1.1 {said}\r\n\r\n"), b"0123456789".to_vec())
+        }
+        "/chunks" => {
+            let said = asked.split_once("?").and_then(|(_, said)| said.split(' ').next()).unwrap_or_default();
+            let head =
+                format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: {said}\r\n\r\n");
+            (head, b"5\r\nhello\r\n0\r\n\r\n".to_vec())
+        }
+        "/breaks" => {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhello").await;
+            return;
+        }
+        // Breaks off, unless it is asked for the same again.
+        "/again" => {
+            let head = format!("HTTP/1.1 200 OK\r\netag: \"e1\"\r\ncontent-length: {LARGE}\r\n\r\n");
+            if !asked.to_ascii_lowercase().contains("if-match: \"e1\"") {
+                let _ = stream.write_all(head.as_bytes()).await;
+                let _ = stream.write_all(&vec![b'x'; LARGE / 2]).await;
+                return;
+            }
+            (head, vec![b'y'; LARGE])
+        }
         "/slow" => (format!("HTTP/1.1 200 OK\r\ncontent-length: {LARGE}\r\n\r\n"), Vec::new()),
         _ => ("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".into(), Vec::new()),
     };
@@ -79,15 +111,19 @@ async fn answer(mut stream: TcpStream, address: SocketAddr) {
 struct Copies {
     client: Client,
     source: SocketAddr,
+    sources: Arc<Sources>,
+    engine: Engine,
 }
 
 impl Copies {
     async fn new(allowed: impl Fn(SocketAddr) -> String) -> Self {
         let source = source().await;
         let hosts = ForeignHosts::parse([allowed(source).as_str()]).unwrap();
-        let mut client = Client::new();
-        client.gateway = client.gateway.with_sources(Sources::new(Vec::new(), hosts));
-        let copies = Self { client, source };
+        let engine = Engine::memory(Host::test());
+        let mut client = Client::over(engine.clone());
+        let sources = Arc::new(Sources::new(Vec::new(), hosts));
+        client.gateway = client.gateway.with_sources(Arc::clone(&sources));
+        let copies = Self { client, source, sources, engine };
         assert_eq!(copies.ask("PUT /devstoreaccount1/box?restype=container").await.status, 201);
         copies
     }
@@ -150,6 +186,50 @@ async fn a_source_that_fails_fails_the_copy() {
     assert_eq!(copies.ask("GET /devstoreaccount1/box/blob").await.status, 404, "nothing was written");
 }
 
+/// What a source says of its bytes is compared with what was asked and what comes; nothing is written otherwise.
+#[tokio::test]
+async fn a_source_that_lies_is_not_believed() {
+    let copies = Copies::new(|address| address.to_string()).await;
+    let put = format!("{BLOB}\nx-ms-blob-type: BlockBlob");
+    let block = format!("{BLOB}?comp=block&blockid=MQ%3D%3D");
+    let part = format!("{block}\nx-ms-source-range: bytes=1-2");
+    for (request, path) in [
+        (&part, "/lies?206+Part&content-range:+bytes+0-1/5&content-length:+2"),
+        (&part, "/lies?206+Part&content-range:+bytes+1-3/5&content-length:+3"),
+        (&part, "/lies?206+Part&content-range:+bytes+1-2/5&content-length:+10"),
+        (&part, "/lies?206+Part&content-range:+bytes+1-2/2&content-length:+2"),
+        (&part, "/lies?206+Part&content-length:+2"),
+        (&block, "/chunks?4"),
+        (&block, "/chunks?6"),
+        (&put, "/chunks?6"),
+        (&BLOB.to_owned(), "/chunks?6"),
+        (&BLOB.to_owned(), "/chunks?4"),
+    ] {
+        assert_eq!(said(&copies.copy(request, path).await), "400 CannotVerifyCopySource", "{request} {path}");
+    }
+    for request in [BLOB, &put, &block] {
+        let broken = copies.copy(request, "/breaks").await;
+        assert_eq!(said(&broken), "500 CannotVerifyCopySource", "{request}");
+    }
+    let list = "<BlockList><Latest>MQ==</Latest></BlockList>";
+    let listed = copies.ask(&format!("{BLOB}?comp=blocklist\n\n{list}")).await;
+    assert_eq!(said(&listed), "400 InvalidBlockList", "no block was written");
+    assert_eq!(copies.ask("GET /devstoreaccount1/box/blob").await.status, 404, "nothing was written");
+    // Of a source that is shorter than the pages that are to be written.
+    let pages = "PUT /devstoreaccount1/box/pages\nx-ms-blob-type: PageBlob\nx-ms-blob-content-length: 1024";
+    assert_eq!(copies.ask(pages).await.status, 201);
+    let page = "PUT /devstoreaccount1/box/pages?comp=page\nx-ms-page-write: update\nx-ms-range: bytes=0-511\nx-ms-source-range: bytes=0-511";
+    let short = copies.copy(page, "/lies?206+Part&content-range:+bytes+0-9/10&content-length:+10").await;
+    assert_eq!(said(&short), "416 CannotVerifyCopySource");
+    // A part is no whole, though the operation does not take ranges.
+    let whole = copies.copy(&format!("{put}\nx-ms-source-range: bytes=1-2"), "/ok").await;
+    assert_eq!(whole.status, 201, "{}", whole.text());
+    assert_eq!(copies.ask("GET /devstoreaccount1/box/blob").await.text(), "hello");
+    // A port that is none is not the usual one.
+    let port = copies.ask(&format!("{BLOB}\nx-ms-copy-source: http://127.0.0.1:99999/ok")).await;
+    assert_eq!(said(&port), "400 InvalidHeaderValue");
+}
+
 /// By default no host is, and one port of a host is not another.
 #[tokio::test]
 async fn a_source_that_is_not_allowed_is_not_asked() {
@@ -177,6 +257,30 @@ async fn a_large_source_is_pending_until_it_is_there() {
             return;
         }
         assert_eq!(read.headers["content-length"], "0");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the copy does not end");
+}
+
+/// A source that breaks off is asked again, for what it was.
+#[tokio::test]
+async fn a_copy_that_broke_off_is_begun_again() {
+    let copies = Copies::new(|address| address.to_string()).await;
+    let copied = copies.copy(BLOB, "/again?sig=secret").await;
+    assert_eq!((copied.status, copied.headers["x-ms-copy-status"].as_str()), (202, "pending"));
+    let (services, sources) = (&copies.client.gateway.services, &copies.sources);
+    let sources: Arc<dyn Abroad> = sources.clone();
+    for _ in 0..500 {
+        copies.engine.advance_clock(Duration::from_millis(100));
+        take_up_copies(services, &sources).await.unwrap();
+        let read = copies.ask("HEAD /devstoreaccount1/box/blob").await;
+        assert!(!format!("{:?}", read.headers).contains("secret"));
+        if read.headers["x-ms-copy-status"] == "success" {
+            assert_eq!(read.headers["x-ms-copy-progress"], format!("{LARGE}/{LARGE}"));
+            let ranged = "GET /devstoreaccount1/box/blob\nx-ms-range: bytes=0-1";
+            assert_eq!(copies.ask(ranged).await.text(), "yy", "all of the second answer");
+            return;
+        }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     panic!("the copy does not end");
@@ -263,4 +367,93 @@ pub async fn abort_a_copy() {
         ("aborted", "0")
     );
     assert_eq!(said(&copies.ask(&abort(id)).await), "409 NoPendingCopyOperation");
+}
+
+const FILE_HOST: &str = "host: devstoreaccount1.file.localhost:10003";
+
+/// A file that a large source elsewhere is copied to: its length is counted at once, nobody writes to it meanwhile, and an
+/// abort leaves it empty.
+pub async fn abort_a_file_copy() {
+    let copies = Copies::new(|address| address.to_string()).await;
+    let ask = async |text: &str| {
+        let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
+        copies.ask(&format!("{line}\n{FILE_HOST}\n{rest}")).await
+    };
+    let from = |path: &str| format!("PUT /docs/f\nx-ms-copy-source: http://{}{path}", copies.source);
+    assert_eq!(ask("PUT /docs?restype=share").await.status, 201);
+    let begun = ask(&from("/slow")).await;
+    assert_eq!((begun.status, begun.headers["x-ms-copy-status"].as_str()), (202, "pending"));
+    let id = begun.headers["x-ms-copy-id"].clone();
+    let read = ask("HEAD /docs/f").await;
+    assert_eq!(read.headers["x-ms-copy-progress"], format!("0/{LARGE}"));
+    assert_eq!(read.headers["content-length"], LARGE.to_string());
+    assert!(ask("GET /docs?restype=share&comp=stats").await.text().contains(&format!(">{LARGE}<")));
+    for write in [
+        "PUT /docs/f\nx-ms-type: file\nx-ms-content-length: 1",
+        "PUT /docs/f?comp=range\nx-ms-write: update\nx-ms-range: bytes=0-1\n\nab",
+        "PUT /docs/f?comp=metadata",
+        "PUT /docs/f?comp=properties",
+        "DELETE /docs/f",
+        &from("/ok"),
+    ] {
+        assert_eq!(said(&ask(write).await), "409 PendingCopyOperation", "{write}");
+    }
+    let abort = |id: &str| format!("PUT /docs/f?comp=copy&copyid={id}\nx-ms-copy-action: abort");
+    let other = "00000000-0000-4000-8000-000000000000";
+    assert_eq!(said(&ask(&abort(other)).await), "409 CopyIdMismatch");
+    assert_eq!(ask(&abort(&id)).await.status, 204);
+    assert_eq!(said(&ask(&abort(&id)).await), "409 NoPendingCopyOperation");
+    let read = ask("HEAD /docs/f").await;
+    assert_eq!(
+        (read.headers["x-ms-copy-status"].as_str(), read.headers["content-length"].as_str()),
+        ("aborted", "0")
+    );
+    assert!(ask("GET /docs?restype=share&comp=stats").await.text().contains(">0<"));
+    assert_eq!(ask(&from("/ok")).await.status, 202);
+    assert_eq!(ask("GET /docs/f").await.text(), "hello");
+}
+
+/// The same as of a blob: small sources at once, large ones later and tried again, none that is not allowed.
+#[tokio::test]
+async fn files_are_copied_from_elsewhere_too() {
+    let copies = Copies::new(|address| address.to_string()).await;
+    let ask = async |text: &str| {
+        let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
+        copies.ask(&format!("{line}\n{FILE_HOST}\n{rest}")).await
+    };
+    let from = |path: &str| format!("PUT /docs/f\nx-ms-copy-source: http://{}{path}", copies.source);
+    assert_eq!(ask("PUT /docs?restype=share").await.status, 201);
+    let copied = ask(&from("/ok?sig=secret")).await;
+    assert_eq!((copied.status, copied.headers["x-ms-copy-status"].as_str()), (202, "success"));
+    let read = ask("GET /docs/f").await;
+    assert_eq!((read.text().as_str(), read.headers["content-type"].as_str()), ("hello", "text/x"));
+    assert_eq!(read.headers["x-ms-meta-from"], "afar");
+    assert!(!format!("{:?}", read.headers).contains("secret"));
+    for (path, wanted) in [
+        ("/none", "404 CannotVerifyCopySource"),
+        ("/moved", "400 CannotVerifyCopySource"),
+        ("/chunks?6", "400 CannotVerifyCopySource"),
+        ("/breaks", "500 CannotVerifyCopySource"),
+    ] {
+        assert_eq!(said(&ask(&from(path)).await), wanted, "{path}");
+    }
+    assert_eq!(ask("GET /docs/f").await.text(), "hello", "it is as it was");
+    let refused = ask("PUT /docs/f\nx-ms-copy-source: http://127.0.0.1:1/ok").await;
+    assert_eq!(said(&refused), "403 CannotVerifyCopySource");
+    assert_eq!(ask(&from("/again")).await.headers["x-ms-copy-status"], "pending");
+    let sources: Arc<dyn Abroad> = copies.sources.clone();
+    for _ in 0..500 {
+        copies.engine.advance_clock(Duration::from_millis(100));
+        take_up_copies(&copies.client.gateway.services, &sources).await.unwrap();
+        let read = ask("HEAD /docs/f").await;
+        if read.headers["x-ms-copy-status"] == "success" {
+            assert_eq!(read.headers["x-ms-copy-progress"], format!("{LARGE}/{LARGE}"));
+            assert_eq!(ask("GET /docs/f\nx-ms-range: bytes=0-1").await.text(), "yy");
+            assert_eq!(ask("PUT /docs/f?comp=metadata").await.status, 200);
+            return;
+        }
+        assert_eq!(ask("GET /docs/f\nx-ms-range: bytes=0-1").await.text(), "\0\0");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the copy does not end");
 }

@@ -10,7 +10,9 @@ mod append;
 pub mod client;
 mod encryption;
 mod foreign_sources;
+mod handles;
 mod lanes;
+pub mod opens;
 mod pages;
 mod restore;
 mod rows;
@@ -46,7 +48,10 @@ async fn conversations() {
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
     rows::update_and_delete_a_message().await;
     foreign_sources::abort_a_copy().await;
+    foreign_sources::abort_a_file_copy().await;
+    handles::list_and_close().await;
     restore::restore_a_container().await;
+    restore::restore_a_share().await;
     rows::assert_all_answered();
 }
 

@@ -168,12 +168,13 @@ async fn fill_queue(
     name: &str,
     listed: &[Listed],
 ) -> Answer<Plan<(EventStats, Option<Filed>)>> {
-    let now = crate::store::now(reader);
     let mut plan = Plan::new(EventStats::default());
     let queue = match reader.get(key::queue(&subscription.account, name)).await? {
         Some(entry) => Some(QueueRecord::decode(&entry.value)?),
         None => None,
     };
+    // After the first reading, which tells the time.
+    let now = crate::store::now(reader);
     let cache = queue.as_ref().map(|queue| work.queue_caches().open(queue.messages));
     let mut records = Vec::new();
     for Listed { key, .. } in listed.iter() {

@@ -30,6 +30,7 @@ use super::unit::{Changes, Unit, View};
 use crate::fault::Answer;
 use crate::queue::ListQueues;
 use crate::shared::marker::Position;
+use crate::{Context, Services};
 
 /// The name of a queue in the account of the unit.
 pub struct QueuePlace {
@@ -84,7 +85,35 @@ impl<M: Mode> Unit<M> {
             Some(entry) => Some(QueueRecord::decode(&entry.value)?),
             None => None,
         };
+        if let Some(record) = &record {
+            let name = || key::queue(self.account(), name);
+            self.services().generations().learn(self.reader(), name, record.messages);
+        }
         Ok(Found::new(self.clone(), QueuePlace { name: name.to_owned() }, record))
+    }
+}
+
+impl Services {
+    /// The messages of a queue as they were last read, where reading takes a round trip. A commit finds out whether they
+    /// still are.
+    pub(crate) fn known_messages(&self, context: &Context, queue: &str) -> Option<Generation> {
+        self.generations().known(&key::queue(&context.account, queue))
+    }
+}
+
+impl Unit {
+    /// The queue is read together with messages of it.
+    pub(crate) async fn near_messages(
+        &self,
+        queue: &str,
+        messages: Generation,
+        ids: impl IntoIterator<Item = u128>,
+    ) -> Answer<()> {
+        let keys = || {
+            let queue = key::queue(self.account(), queue);
+            ids.into_iter().map(|id| key::message(messages, id)).chain([queue]).collect()
+        };
+        Ok(self.reader().near(keys).await?)
     }
 }
 

@@ -29,7 +29,7 @@ pub struct PathRecord {
     pub times: FileTimes,
     /// As SMB numbers them.
     pub attributes: u32,
-    /// Which of the share's security descriptors; the parent's where there is none.
+    /// Which of the share's security descriptors; the default of its kind where there is none.
     pub permission: Option<u128>,
     pub metadata: Metadata,
     /// Of shares for NFS.
@@ -63,7 +63,11 @@ pub struct Posix {
 pub enum PathBody {
     Directory,
     File(Box<FileBody>),
-    SymbolicLink { target: String },
+    SymbolicLink {
+        target: String,
+    },
+    /// One of several names of a file, whose record stands under its node.
+    Name,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,19 +98,41 @@ impl PathRecord {
     pub fn file(&self) -> Option<&FileBody> {
         match &self.body {
             PathBody::File(file) => Some(file),
-            PathBody::Directory | PathBody::SymbolicLink { .. } => None,
+            PathBody::Directory | PathBody::SymbolicLink { .. } | PathBody::Name => None,
         }
     }
 
     pub fn file_mut(&mut self) -> Option<&mut FileBody> {
         match &mut self.body {
             PathBody::File(file) => Some(file),
-            PathBody::Directory | PathBody::SymbolicLink { .. } => None,
+            PathBody::Directory | PathBody::SymbolicLink { .. } | PathBody::Name => None,
         }
+    }
+
+    pub fn is_directory(&self) -> bool {
+        self.body == PathBody::Directory
+    }
+
+    /// The number that clients know it by; that of a root is 0.
+    pub fn number(&self) -> u64 {
+        if self.name.is_empty() { 0 } else { self.node.number() }
+    }
+
+    /// Its name as names are compared.
+    pub fn folded(&self) -> Cow<'_, str> {
+        Self::fold(&self.name)
     }
 
     pub fn length(&self) -> u64 {
         self.file().map_or(0, |file| file.content.length)
+    }
+
+    /// Bytes of the file are changed.
+    pub fn note_write(&mut self, now: Timestamp, keeps_last_write_time: bool) {
+        self.times.changed = now;
+        if !keeps_last_write_time {
+            self.times.last_written = now;
+        }
     }
 
     /// A modification: a new ETag, later than every one before.
@@ -117,8 +143,15 @@ impl PathRecord {
 }
 
 impl Entry for PathRecord {
-    const SPACE: Space =
-        Space { entry: b'F', earlier: b'P', by_moment: b'L', snapshot: b'A', place: Some(b'I'), dead: b'T' };
+    const SPACE: Space = Space {
+        entry: b'F',
+        earlier: b'P',
+        by_moment: b'L',
+        snapshot: b'A',
+        place: Some(b'I'),
+        earlier_place: Some(b'o'),
+        dead: b'T',
+    };
     const NOT_EMPTY: ErrorCode = ErrorCode::DirectoryNotEmpty;
     const NO_PARENT: ErrorCode = ErrorCode::ParentNotFound;
     const INTO_ITSELF: ErrorCode = ErrorCode::InvalidInput;
@@ -140,7 +173,15 @@ impl Entry for PathRecord {
     }
 
     fn is_directory(&self) -> bool {
-        self.body == PathBody::Directory
+        Self::is_directory(self)
+    }
+
+    fn holds_entries(&self) -> bool {
+        self.is_directory() || self.body == PathBody::Name
+    }
+
+    fn is_placed(&self) -> bool {
+        self.body != PathBody::Name
     }
 
     fn rename(&mut self, name: &str) {
@@ -187,6 +228,7 @@ impl Subject for ExistingPath {
                 opens: &self.opens,
                 delete_pending: self.delete_pending,
                 read_only: self.record.attributes & READ_ONLY != 0,
+                is_directory: self.record.is_directory(),
             },
             ..Target::present(self.record.etag, self.record.last_modified)
         }

@@ -1,6 +1,7 @@
 //! What the servers over one engine tell each other: who is alive, what each still reads, who does which job.
 
 use super::{Record, stored};
+use crate::store::formats::Formats;
 use crate::store::key::{ContentId, Incarnation};
 
 /// A server that is alive, as of its last heartbeat.
@@ -13,13 +14,15 @@ pub struct ServerRow {
     pub reading: Vec<ContentId>,
     /// When the row was written, by the engine's clock without what a test moved it by.
     pub beat: u64,
-    /// A digest of its list of accounts: servers with different lists answer differently.
+    /// A digest of its accounts and their features: servers with different ones answer differently.
     pub accounts: u64,
+    /// What it reads of what is stored.
+    pub formats: Formats,
 }
 
 impl Record for ServerRow {
     const NAME: &'static str = "server";
-    type Newest = stored::server::ServerV1;
+    type Newest = stored::server::ServerV2;
 }
 
 /// A job that one server at a time does.

@@ -29,6 +29,15 @@ impl Record for TagsIndexed {
     type Newest = stored::server::TagsIndexedV1;
 }
 
+/// Which shapes of records may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreFormat(pub u32);
+
+impl Record for StoreFormat {
+    const NAME: &'static str = "store format";
+    type Newest = stored::server::StoreFormatV1;
+}
+
 /// How far tests have moved the clock, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockOffset(pub u64);

@@ -48,6 +48,24 @@ pub struct ShareSettings {
     pub directory_lease: Option<bool>,
 }
 
+impl ShareSettings {
+    /// In GiB: what a share may hold that was given no quota (recorded).
+    const QUOTA: u32 = 5_120;
+
+    pub fn quota(&self) -> u32 {
+        self.quota.unwrap_or(Self::QUOTA)
+    }
+
+    /// Whether it was given rates of its own.
+    pub fn is_provisioned(&self) -> bool {
+        self.provisioned_iops.is_some() || self.provisioned_bandwidth.is_some()
+    }
+
+    pub fn tier(&self) -> ShareTier {
+        self.tier.unwrap_or(ShareTier::TransactionOptimized)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShareTier {
     TransactionOptimized,
@@ -56,11 +74,31 @@ pub enum ShareTier {
     Premium,
 }
 
+impl ShareTier {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TransactionOptimized => "TransactionOptimized",
+            Self::Hot => "Hot",
+            Self::Cool => "Cool",
+            Self::Premium => "Premium",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShareProtocol {
     #[default]
     Smb,
     Nfs,
+}
+
+impl ShareProtocol {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Smb => "SMB",
+            Self::Nfs => "NFS",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,6 +109,16 @@ pub enum RootSquash {
     All,
 }
 
+impl RootSquash {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "NoRootSquash",
+            Self::Root => "RootSquash",
+            Self::All => "AllSquash",
+        }
+    }
+}
+
 impl Record for ShareRecord {
     const NAME: &'static str = "share";
     type Newest = stored::share::ShareV1;
@@ -79,6 +127,11 @@ impl Record for ShareRecord {
 impl ShareRecord {
     pub fn stamped(&self) -> Stamped {
         Stamped::new(self.etag, self.last_modified)
+    }
+
+    /// Since when it has its tier.
+    pub fn tier_changed(&self) -> Timestamp {
+        self.settings.tier_changed.unwrap_or(self.created)
     }
 
     /// A change of the share itself: a new ETag, later than every one before.

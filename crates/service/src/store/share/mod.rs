@@ -1,16 +1,46 @@
 //! Shares: found, created, changed, ended, and their snapshots. What stands in a share is a
 //! [tree](crate::store::tree).
 
+mod breaks;
+mod change;
+mod changed;
+mod copied;
+mod copy;
+mod create;
+mod deleted;
+mod handles;
 pub(in crate::store) mod key;
+mod links;
+mod list;
+mod moments;
+mod moved;
+mod open;
+mod opened;
 mod opens;
 mod path;
+mod permission;
 mod ranges;
+mod reconnect;
+mod rows;
+mod source;
+mod usage;
+mod write;
 
-pub(in crate::store) use opens::end_lost as end_lost_opens;
+pub(in crate::store) use copied::FileDestination;
+pub use copy::NewCopiedFile;
+pub use create::Filled;
+pub use handles::{Held, Watched};
+pub use moments::Earlier;
+pub(crate) use moved::InTheWay;
+pub(crate) use open::{NewlyOpened, Opener, Opening};
+pub(crate) use opened::OpenKey;
 pub use opens::{Attended, NewOpen};
+pub(in crate::store) use opens::{end_letters, end_lost as end_lost_opens};
 pub use path::PathPlace;
+pub use source::SourceFile;
+pub(crate) use write::FileWrite;
 
-use lazuli_engine::{Scan, Value};
+use lazuli_engine::Scan;
 use lazuli_model::admission::{
     self, Circumstances, Kind, LeaseAction, LeaseChange, LeaseId, LeaseState, Preconditions, admit, lease,
 };
@@ -20,19 +50,16 @@ use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::{Mode, Policy};
 use lazuli_model::time::Timestamp;
 
-use super::by_name::ByName;
 use super::found::{Admitted, Found, Present, Resource};
 use super::key::Generation;
 use super::record::Record;
 use super::record::path::{DIRECTORY, FileTimes, PathBody, PathRecord};
-use super::record::place::GoneSnapshot;
 use super::record::share::ShareRecord;
 use super::tree::{self, Entry as _, NodeId, Tree};
-use super::unit::{Changes as _, Unit, View};
+use super::unit::{Changes as _, Unit};
 use crate::blob::Stamped;
 use crate::fault::Answer;
-use crate::file::{DeleteShareSnapshots, NewShare, ShareAddress};
-use crate::shared::marker::Position;
+use crate::file::{NewShare, ShareAddress, ShareChoices, ShareSettings};
 
 /// What a share may have.
 const SNAPSHOTS: u32 = 200;
@@ -66,18 +93,22 @@ impl ShareRecord {
 }
 
 impl<M: Mode> Unit<M> {
-    /// A share, or a snapshot of one, which must be there.
+    /// A share, or a snapshot of one that is there.
     pub async fn share(&self, at: &ShareAddress) -> Answer<Found<ShareRecord, M>> {
         let place = SharePlace { name: at.share.clone(), snapshot: at.snapshot };
         let record = match at.snapshot {
             None => self.find_share(&at.share).await?,
-            Some(moment) => Some(self.share_of(&at.share, Some(moment)).await?),
+            Some(moment) => self.find_snapshot(&self.share_of(&at.share, None).await?, moment).await?,
         };
         Ok(Found::new(self.clone(), place, record))
     }
 
     async fn find_share(&self, name: &str) -> Answer<Option<ShareRecord>> {
-        Ok(match self.reader().get(key::share(self.account(), name)).await? {
+        self.find_share_in(self.account(), name).await
+    }
+
+    async fn find_share_in(&self, account: &str, name: &str) -> Answer<Option<ShareRecord>> {
+        Ok(match self.reader().get(key::share(account, name)).await? {
             Some(entry) => Some(ShareRecord::decode(&entry.value)?),
             None => None,
         })
@@ -85,12 +116,25 @@ impl<M: Mode> Unit<M> {
 
     /// The share that an operation works in, or its snapshot. The read is a check of the commit: what is written while the
     /// share is deleted, or while a snapshot of it is taken, is decided again.
-    async fn share_of(&self, name: &str, snapshot: Option<Timestamp>) -> Answer<ShareRecord> {
-        let share = self.find_share(name).await?.ok_or(ErrorCode::ShareNotFound)?;
-        let Some(moment) = snapshot else { return Ok(share) };
+    pub(super) async fn share_of(&self, name: &str, snapshot: Option<Timestamp>) -> Answer<ShareRecord> {
+        self.share_in(self.account(), name, snapshot).await
+    }
+
+    async fn share_in(&self, account: &str, name: &str, snapshot: Option<Timestamp>) -> Answer<ShareRecord> {
+        let share = self.find_share_in(account, name).await?.ok_or(ErrorCode::ShareNotFound)?;
+        match snapshot {
+            None => Ok(share),
+            // Of a snapshot too it is the share that is not found (recorded).
+            Some(moment) => Ok(self.find_snapshot(&share, moment).await?.ok_or(ErrorCode::ShareNotFound)?),
+        }
+    }
+
+    async fn find_snapshot(&self, share: &ShareRecord, moment: Timestamp) -> Answer<Option<ShareRecord>> {
         let key = tree::key::snapshot(PathRecord::SPACE, share.generation, moment.0);
-        let entry = self.reader().get(key).await?.ok_or(ErrorCode::ShareSnapshotNotFound)?;
-        Ok(ShareRecord::decode(&entry.value)?)
+        Ok(match self.reader().get(key).await? {
+            Some(entry) => Some(ShareRecord::decode(&entry.value)?),
+            None => None,
+        })
     }
 }
 
@@ -105,7 +149,8 @@ impl Admitted<ShareRecord> {
             node: NodeId::fresh(now),
             name: String::new(),
             since: 0,
-            etag: ETag(now.0),
+            // Another one than the share's (recorded).
+            etag: ETag(now.0 + 1),
             last_modified: now,
             times: FileTimes::all(now),
             attributes: DIRECTORY,
@@ -141,6 +186,18 @@ impl Admitted<ShareRecord> {
 }
 
 impl Present<ShareRecord> {
+    /// Gives the share other settings. A new quota is divided among those that count what it holds.
+    pub async fn set(mut self, choices: &ShareChoices) -> Answer<(Stamped, ShareSettings)> {
+        let quota = self.record.settings.quota();
+        choices.apply(&mut self.record.settings, Some(self.unit.now()))?;
+        if self.record.settings.quota() != quota {
+            let reader = self.unit.reader().clone();
+            usage::divide(&reader, &mut self.unit, &self.record).await?;
+        }
+        let settings = self.record.settings.clone();
+        Ok((self.put(), settings))
+    }
+
     /// Writes what was changed.
     pub fn put(mut self) -> Stamped {
         if self.changes_etag() {
@@ -160,7 +217,7 @@ impl Present<ShareRecord> {
     }
 
     /// Keeps the share as it is, with everything in it: one row more, however much stands in it. What is changed
-    /// afterwards keeps what it was. The share's own ETag stays.
+    /// afterwards keeps what it was. The share's own ETag stays, and is the snapshot's unless that has other metadata.
     pub fn snapshot(mut self, metadata: &Metadata) -> Result<(Timestamp, Stamped), Failure> {
         if self.place.snapshot.is_some() {
             return Err(ErrorCode::ShareSnapshotOperationNotSupported.into());
@@ -173,35 +230,14 @@ impl Present<ShareRecord> {
         let mut copy = ShareRecord { lease: None, snapshots: 0, ..self.record.clone() };
         if !metadata.is_empty() {
             copy.metadata = metadata.clone();
+            copy.touch(self.unit.now());
         }
         let key = tree::key::snapshot(PathRecord::SPACE, self.record.generation, moment);
         self.unit.put(key, copy.encode());
         self.record.moment = moment;
         self.record.snapshots += 1;
         self.write();
-        Ok((Timestamp(moment), self.record.stamped()))
-    }
-
-    /// Ends the share, or one of its snapshots; the sweeper deletes what they held.
-    pub async fn delete(self, snapshots: Option<DeleteShareSnapshots>) -> Answer<()> {
-        let Self { mut unit, place, record, .. } = self;
-        if let Some(moment) = place.snapshot {
-            let mut share = unit.find_share(&place.name).await?.ok_or(ErrorCode::ShareNotFound)?;
-            share.snapshots = share.snapshots.saturating_sub(1);
-            unit.put(key::share(unit.account(), &place.name), share.encode());
-            unit.delete(tree::key::snapshot(PathRecord::SPACE, record.generation, moment.0));
-            unit.put(key::gone_snapshot(record.generation, moment.0), GoneSnapshot::default().encode());
-            return Ok(());
-        }
-        match snapshots {
-            None if record.snapshots > 0 => return Err(ErrorCode::ShareHasSnapshots.into()),
-            Some(DeleteShareSnapshots::Include) => unit.refuse_leased_snapshots(&record).await?,
-            None | Some(DeleteShareSnapshots::IncludeLeased) => {}
-        }
-        unit.delete(key::share(unit.account(), &place.name));
-        unit.put(key::dead_share(record.generation), Value::new());
-        unit.put(tree::key::dead(PathRecord::SPACE, record.root.node), Value::new());
-        Ok(())
+        Ok((Timestamp(moment), copy.stamped()))
     }
 }
 
@@ -219,36 +255,5 @@ impl Unit {
             }
         }
         Ok(())
-    }
-}
-
-impl View {
-    /// A page of the account's shares.
-    pub async fn shares(
-        &self,
-        prefix: &str,
-        marker: Option<&Position>,
-        max_results: usize,
-        max_bytes: usize,
-    ) -> Answer<(Vec<(String, ShareRecord)>, Option<Position>)> {
-        let space = key::shares(self.account());
-        ByName { space, prefix, marker, max_results, max_bytes }.page(self.reader()).await
-    }
-
-    /// The snapshots of a share by their moments: no more than a share may have.
-    pub async fn share_snapshots(&self, share: &ShareRecord) -> Answer<Vec<(Timestamp, ShareRecord)>> {
-        let range = tree::key::snapshots(PathRecord::SPACE, share.generation);
-        let (mut snapshots, mut after) = (Vec::new(), None);
-        loop {
-            let page = self.reader().scan(Scan { after, ..Scan::of(range.clone()) }).await?;
-            for (key, entry) in &page.items {
-                let moment = tree::key::moment_of(key).ok_or(ErrorCode::InternalError)?;
-                snapshots.push((Timestamp(moment), ShareRecord::decode(&entry.value)?));
-            }
-            after = page.items.last().map(|(key, _)| key.clone());
-            if !page.more {
-                return Ok(snapshots);
-            }
-        }
     }
 }

@@ -1,44 +1,46 @@
 //! What SMB clients have open: rows beside the file. Operations over REST read them as checks of their commits, and so
 //! does every open; so nothing comes between the judgement and the grant, on whichever server either is.
 
-use lazuli_engine::{KeyRange, Plan, Reader, Scan, Value};
-use lazuli_model::admission::lease;
+use lazuli_engine::{Plan, Reader, Scan, Value};
+use lazuli_model::admission::caching::{Act, Actor, breaks_of};
 use lazuli_model::admission::sharing::{self, ByteRangeLock};
+use lazuli_model::admission::{lease, locks};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::Mode;
 
-use super::key;
 use super::path::{PathPlace, Standing};
+use super::{changed, key, usage};
 use crate::fault::{Answer, Fault};
+use crate::open_file::ChangeAction;
+use crate::store::desk::{DeskNotes, Node};
 use crate::store::found::{Found, Present};
-use crate::store::key::Generation;
+use crate::store::key::{Generation, Incarnation};
 use crate::store::members;
 use crate::store::record::Record;
 use crate::store::record::open::{OpenRecord, OpensRecord};
 use crate::store::record::path::{ExistingPath, PathRecord};
 use crate::store::record::place::PlaceRecord;
 use crate::store::record::share::ShareRecord;
-use crate::store::tree::{self, Entry as _, NodeId, Slot, Tree};
+use crate::store::tree::{self, Entry as _, NodeId, Slot};
 use crate::store::unit::{Changes, Unit};
 use crate::store::upkeep::Work;
 
 /// Opens of one file or directory, and of the root.
-const OPENS: u32 = 2_000;
-const OPENS_OF_ROOT: u32 = 10_000;
+pub(super) const OPENS: u32 = 2_000;
+pub(super) const OPENS_OF_ROOT: u32 = 10_000;
 
 /// What an SMB client opens, and how. The rest of the record is what the file is.
 pub type NewOpen = OpenRecord;
 
 impl<M: Mode> Unit<M> {
-    /// The opens of a node, by their handles, and whether its deletion is pending. The row that stands for all of them is
-    /// the check of the commit.
+    /// The opens of a node, by their handles, and the row that stands for all of them: that is the check of the commit.
     pub(in crate::store) async fn opens_of(
         &self,
         generation: Generation,
         node: NodeId,
-    ) -> Answer<(Vec<(u64, OpenRecord)>, bool)> {
+    ) -> Answer<(Vec<(u64, OpenRecord)>, OpensRecord)> {
         let Some(all) = self.reader().get(key::opens(generation, node)).await? else {
-            return Ok((Vec::new(), false));
+            return Ok((Vec::new(), OpensRecord::default()));
         };
         let all = OpensRecord::decode(&all.value)?;
         let (mut opens, mut after) = (Vec::new(), None);
@@ -46,18 +48,21 @@ impl<M: Mode> Unit<M> {
             let scan = Scan { after, ..Scan::of(key::opens_of(generation, node)) };
             let page = self.reader().scan(scan).await?;
             for (key, entry) in &page.items {
-                if let Some((.., handle)) = key::open_of(key) {
-                    opens.push((handle, OpenRecord::decode(&entry.value)?));
+                let Some((.., handle)) = key::open_of(key) else { continue };
+                let mut open = OpenRecord::decode(&entry.value)?;
+                open.open.handle = handle;
+                if !open.is_over(self.now()) {
+                    opens.push((handle, open));
                 }
             }
             after = page.items.last().map(|(key, _)| key.clone());
             if !page.more {
-                return Ok((opens, all.delete_pending));
+                return Ok((opens, all));
             }
         }
     }
 
-    async fn all_opens(&self, generation: Generation, node: NodeId) -> Answer<OpensRecord> {
+    pub(super) async fn all_opens(&self, generation: Generation, node: NodeId) -> Answer<OpensRecord> {
         Ok(match self.reader().get(key::opens(generation, node)).await? {
             Some(entry) => OpensRecord::decode(&entry.value)?,
             None => OpensRecord::default(),
@@ -80,7 +85,8 @@ impl Present<ExistingPath> {
             return Err(ErrorCode::HandleLimitExceeded.into());
         }
         all.count += 1;
-        let handle: u64 = rand::random();
+        // 0 stands before every handle.
+        let handle = rand::random::<u64>().max(1);
         let record =
             OpenRecord { account: unit.account().to_owned(), share: place.share_name.clone(), ..new.clone() };
         unit.put(key::open(generation, node, handle), record.encode());
@@ -98,7 +104,7 @@ pub struct Attended {
 }
 
 impl Found<ExistingPath> {
-    /// For those who have it open.
+    /// To attend to its opens.
     pub fn attend(self) -> Result<Attended, Failure> {
         let (unit, place, existing) = self.into_parts();
         place.writable()?;
@@ -115,8 +121,7 @@ impl Attended {
     /// Closes one of the opens; the last one to go takes a file with it whose deletion is pending. False where there is no
     /// such open.
     pub async fn close(mut self, handle: u64) -> Answer<bool> {
-        let (reader, tree) = (self.unit.reader().clone(), self.place.tree());
-        close(&reader, &mut self.unit, &tree, self.record.node, handle).await
+        close_in(&mut self.unit, &self.place.share, self.record.node, handle).await
     }
 
     /// Changes what an open has locked and what its client keeps. False where there is no such open.
@@ -129,6 +134,7 @@ impl Attended {
         let all = self.unit.all_opens(generation, node).await?;
         self.unit.put(at, open.encode());
         write_opens(&mut self.unit, generation, node, all);
+        self.unit.tell_of_opens(open.server, (generation, node));
         Ok(true)
     }
 
@@ -136,13 +142,8 @@ impl Attended {
     pub async fn lock(self, handle: u64, lock: ByteRangeLock) -> Answer<bool> {
         let (generation, node) = self.node();
         let (opens, _) = self.unit.opens_of(generation, node).await?;
-        let meets = |other: &ByteRangeLock| {
-            other.range.start < lock.range.end
-                && lock.range.start < other.range.end
-                && (other.exclusive || lock.exclusive)
-        };
-        let others = opens.iter().filter(|(other, _)| *other != handle);
-        if others.flat_map(|(_, open)| &open.open.locks).any(meets) {
+        let opens: Vec<sharing::Open> = opens.into_iter().map(|(_, open)| open.open).collect();
+        if !locks::may_lock(&lock, handle, &opens) {
             return Err(ErrorCode::FileLockConflict.into());
         }
         self.change_open(handle, |open| open.open.locks.push(lock)).await
@@ -169,98 +170,117 @@ impl Attended {
     }
 }
 
-impl<M: Mode> Present<ExistingPath, M> {
-    /// The opens of a directory and of all that stands below it, wherever it has been moved since: behind this place in
-    /// the order of the rows, up to so many rows of the share. The place where to go on, if there are more.
-    pub async fn handles_below(
-        &self,
-        after: Option<(NodeId, u64)>,
-        limit: usize,
-    ) -> Answer<(Vec<(NodeId, u64, OpenRecord)>, Option<(NodeId, u64)>)> {
-        if self.place.snapshot.is_some() {
-            return Ok((Vec::new(), None));
-        }
-        let (reader, tree) = (self.unit.reader(), self.place.tree());
-        let Some(own) = tree.path_of::<PathRecord>(reader, self.record.record.node).await? else {
-            return Ok((Vec::new(), None));
-        };
-        let after = after.map(|(node, handle)| key::open(tree.generation, node, handle));
-        let range = KeyRange::prefix(key::all_opens(tree.generation));
-        let page = reader.scan(Scan { after, limit, ..Scan::of(range) }).await?;
-        let (mut handles, mut last) = (Vec::new(), None);
-        for (at, entry) in &page.items {
-            let Some((_, node, handle)) = key::open_of(at) else { continue };
-            last = Some((node, handle));
-            let path = tree.path_of::<PathRecord>(reader, node).await?;
-            if path.is_some_and(|path| path.starts_with(&own)) {
-                handles.push((node, handle, OpenRecord::decode(&entry.value)?));
-            }
-        }
-        Ok((handles, last.filter(|_| page.more)))
-    }
-
-    /// The opens of a file or directory, by their handles.
-    pub async fn handles(&self) -> Answer<Vec<(u64, OpenRecord)>> {
-        if self.place.snapshot.is_some() {
-            return Ok(Vec::new());
-        }
-        let (generation, node) = (self.place.share.generation, self.record.record.node);
-        Ok(self.unit.opens_of(generation, node).await?.0)
-    }
-}
-
 impl Unit {
     /// Closes an open by what it is an open of, wherever that stands now, and whether it still does.
     pub async fn close_open(&mut self, share: &str, node: NodeId, handle: u64) -> Answer<bool> {
-        let tree = self.share_of(share, None).await?.tree();
-        let reader = self.reader().clone();
-        close(&reader, self, &tree, node, handle).await
+        let share = self.share_of(share, None).await?;
+        close_in(self, &share, node, handle).await
     }
 }
 
-fn write_opens<W: Changes>(changes: &mut W, generation: Generation, node: NodeId, all: OpensRecord) {
+/// Closes an open, and notes what its own client, the tasks that wait and the watches are told.
+pub(super) async fn close_in(
+    unit: &mut Unit,
+    share: &ShareRecord,
+    node: NodeId,
+    handle: u64,
+) -> Answer<bool> {
+    let reader = unit.reader().clone();
+    let Some(closed) = close(&reader, unit, share, node, handle).await? else { return Ok(false) };
+    if closed.others.delete_pending && closed.others.count > 0 {
+        break_handles(unit, (share.generation, node), handle, closed.others).await?;
+    }
+    unit.tell_of_opens(closed.server, (share.generation, node));
+    unit.notes().desk.wakes.push((share.generation, node));
+    if let Some((parent, gone)) = closed.gone {
+        let filter = changed::name_filter(&gone);
+        unit.note_change(&share.tree(), parent, &gone.name, ChangeAction::Removed, filter).await?;
+    }
+    Ok(true)
+}
+
+/// The file goes with its last open: clients whose applications may have closed it are told to do so too.
+async fn break_handles(unit: &mut Unit, node: Node, closed: u64, others: OpensRecord) -> Answer<()> {
+    let mut rows = unit.open_rows(node).await?;
+    rows.rows.retain(|(handle, _)| *handle != closed);
+    rows.all = others;
+    let breaks = breaks_of(Act::Move, Actor::default(), &rows.opens(), unit.now());
+    if let Some(handle) = rows.apply(&breaks, unit.now()).disconnected {
+        rows.give_up(handle);
+    }
+    rows.write(unit);
+    Ok(())
+}
+
+/// The row that stands for all opens, as it is then.
+pub(super) fn write_opens<W: Changes>(
+    changes: &mut W,
+    generation: Generation,
+    node: NodeId,
+    all: OpensRecord,
+) -> OpensRecord {
     let at = key::opens(generation, node);
+    let all = OpensRecord { changes: all.changes + 1, ..all };
     match all.count {
         0 => changes.delete(at),
-        _ => changes.put(at, OpensRecord { changes: all.changes + 1, ..all }.encode()),
+        _ => changes.put(at, all.encode()),
     }
     match all.delete_pending && all.count > 0 {
         true => changes.put(key::pending(generation, node), Value::new()),
         false => changes.delete(key::pending(generation, node)),
     }
+    all
+}
+
+/// What is gone with an open.
+struct Closed {
+    /// Whose client had it.
+    server: Incarnation,
+    /// What stands for the opens that are left.
+    others: OpensRecord,
+    /// The file, and the directory that it stood in.
+    gone: Option<(NodeId, PathRecord)>,
 }
 
 /// Closes one of the opens of a node: what was to go then goes, a directory only if it is empty.
 async fn close<W: Changes>(
     reader: &Reader,
     changes: &mut W,
-    tree: &Tree,
+    share: &ShareRecord,
     node: NodeId,
     handle: u64,
-) -> Answer<bool> {
+) -> Answer<Option<Closed>> {
+    let tree = share.tree();
     let at = key::open(tree.generation, node, handle);
     let (Some(all), Some(open)) =
         (reader.get(key::opens(tree.generation, node)).await?, reader.get(at.clone()).await?)
     else {
-        return Ok(false);
+        return Ok(None);
     };
     let mut all = OpensRecord::decode(&all.value)?;
-    all.delete_pending |= OpenRecord::decode(&open.value)?.delete_on_close;
+    let open = OpenRecord::decode(&open.value)?;
+    all.delete_pending |= open.delete_on_close;
     all.count = all.count.saturating_sub(1);
     changes.delete(at);
-    write_opens(changes, tree.generation, node, all);
-    if all.count > 0 || !all.delete_pending {
-        return Ok(true);
+    if open.durable.is_some() {
+        changes.delete(key::durable(tree.generation, handle));
     }
-    let Some(tag) = PathRecord::SPACE.place else { return Ok(true) };
-    let Some(place) = reader.get(tree::key::place(tag, node)).await? else { return Ok(true) };
+    let others = write_opens(changes, tree.generation, node, all);
+    let mut closed = Closed { server: open.server, others, gone: None };
+    if all.count > 0 || !all.delete_pending {
+        return Ok(Some(closed));
+    }
+    let Some(tag) = PathRecord::SPACE.place else { return Ok(Some(closed)) };
+    let Some(place) = reader.get(tree::key::place(tag, node)).await? else { return Ok(Some(closed)) };
     let PlaceRecord { parent, folded } = PlaceRecord::decode(&place.value)?;
     let slot = Slot { parent, folded };
-    let Some(found) = tree.look::<PathRecord>(reader, &slot, None).await? else { return Ok(true) };
+    let Some(found) = tree.look::<PathRecord>(reader, &slot, None).await? else { return Ok(Some(closed)) };
     if !found.is_directory() || tree.is_empty(reader, &slot, &found).await? {
+        usage::count(reader, changes, share, node, found.length(), 0).await?;
         tree.unlink(reader, changes, &slot, &found).await?;
+        closed.gone = Some((slot.parent, found));
     }
-    Ok(true)
+    Ok(Some(closed))
 }
 
 /// Ends the opens of servers that are dead; tells how many.
@@ -273,7 +293,9 @@ pub(in crate::store) async fn end_lost(work: &Work) -> Answer<usize> {
         for (at, entry) in &page.items {
             let Some((generation, node, handle)) = key::open_of(at) else { continue };
             let open = OpenRecord::decode(&entry.value)?;
-            if members::is_dead(work, &reader, open.server).await? {
+            // And those whose client has not come back in time.
+            let now = crate::store::now(&reader);
+            if open.is_over(now) || members::is_dead(work, &reader, open.server).await? {
                 lost.push((generation, node, handle, key::share(&open.account, &open.share)));
             }
         }
@@ -285,15 +307,47 @@ pub(in crate::store) async fn end_lost(work: &Work) -> Answer<usize> {
                     let mut plan = Plan::new(false);
                     // Of a share that is gone the sweeper deletes all rows.
                     if let Some(entry) = reader.get(share.clone()).await? {
-                        let tree = ShareRecord::decode(&entry.value)?.tree();
-                        if tree.generation == *generation {
-                            plan.output = close(&reader, &mut plan, &tree, *node, *handle).await?;
+                        let share = ShareRecord::decode(&entry.value)?;
+                        if share.generation == *generation {
+                            plan.output = close(&reader, &mut plan, &share, *node, *handle).await?.is_some();
                         }
                     }
                     Ok::<_, Fault>(plan)
                 })
                 .await?;
             ended += usize::from(is_ended);
+            work.tell_desk(DeskNotes { looks: vec![(*generation, *node)], ..DeskNotes::default() });
+        }
+        if !page.more {
+            return Ok(ended);
+        }
+    }
+}
+
+/// Takes away letters for servers that are dead.
+pub(in crate::store) async fn end_letters(work: &Work) -> Answer<usize> {
+    let (mut ended, mut after) = (0, None);
+    loop {
+        let reader = work.engine().reader().await?;
+        let page = reader.scan(Scan { after, keys_only: true, ..Scan::of(key::all_letters()) }).await?;
+        let mut lost = Vec::new();
+        for (at, _) in &page.items {
+            let Some(server) = key::letter_for(at) else { continue };
+            if members::is_dead(work, &reader, server).await? {
+                lost.push(at.clone());
+            }
+        }
+        drop(reader);
+        after = page.items.last().map(|(key, _)| key.clone());
+        ended += lost.len();
+        if !lost.is_empty() {
+            let lost = &lost;
+            work.run(|_| async move {
+                let mut plan = Plan::new(());
+                lost.iter().for_each(|key| plan.delete(key.clone()));
+                Ok::<_, Fault>(plan)
+            })
+            .await?;
         }
         if !page.more {
             return Ok(ended);

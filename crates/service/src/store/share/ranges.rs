@@ -84,12 +84,17 @@ impl Present<ExistingPath> {
 
     /// Once in a commit.
     async fn overwrite(&mut self, range: Range<u64>, new: &[Interval]) -> Answer<()> {
+        self.overwrite_all(&[range], new).await
+    }
+
+    /// Several ranges, apart from one another and in order. Once in a commit.
+    pub(super) async fn overwrite_all(&mut self, ranges: &[Range<u64>], new: &[Interval]) -> Answer<()> {
         let before = self.content()?.id;
         self.place.preserve(&mut self.unit, &mut self.record.record).await?;
         let (reader, now) = (self.unit.reader().clone(), self.unit.now());
         let mut content = self.content()?.clone();
         let is_new = content.id != before;
-        sparse::overwrite(&reader, &mut self.unit, &mut content, is_new, range, new, now).await?;
+        sparse::overwrite(&reader, &mut self.unit, &mut content, is_new, ranges, new, now).await?;
         *self.content()? = content;
         Ok(())
     }
@@ -102,7 +107,7 @@ impl Present<ExistingPath> {
 
 impl View {
     /// The ranges of a file in which bytes were written; with `since`, what it was in an older snapshot, those that were
-    /// written or cleared after that.
+    /// written or cleared after that. A file that was replaced meanwhile is refused.
     pub async fn file_ranges(
         &self,
         file: &PathRecord,
@@ -113,11 +118,8 @@ impl View {
         let reader = self.reader();
         let Some(body) = file.file() else { return Err(ErrorCode::ResourceTypeMismatch.into()) };
         let since = since.and_then(PathRecord::file).map(|file| file.content.id);
-        let layers = match sparse::layers(reader, body.content.id, since).await? {
-            Some(layers) => layers,
-            // Another file then: all of this one is new.
-            None => sparse::layers(reader, body.content.id, None).await?.unwrap_or_default(),
-        };
+        let layers = sparse::layers(reader, body.content.id, since).await?;
+        let layers = layers.ok_or(ErrorCode::FileGenerationMismatch)?;
         let range = range.start..range.end.min(file.length());
         let (ranges, next) = sparse::ranges(reader, layers, range, since.is_some(), limit).await?;
         let ranges = ranges.into_iter().map(|(range, cleared)| FileRange {

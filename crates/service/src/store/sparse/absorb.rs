@@ -113,7 +113,7 @@ pub async fn absorb(work: &Work, item: &Item) -> Answer<()> {
                 // A write into the child reads this key, and so it and this commit do not overlook each other.
                 let own = reader.get(key::parent(child)).await?.ok_or_else(gone)?;
                 plan.put(key::parent(child), own.value);
-                reader.check_range(key::intervals(child), key::parent(child));
+                reader.check_range(key::intervals(child), key::parent(child)).await?;
                 ledger.settle(&reader, &mut plan, &[item.id, child], store::now(&reader)).await?;
                 plan.output = true;
                 Ok::<_, Fault>(plan)

@@ -26,7 +26,7 @@ pub fn intervals(start: u64, uploaded: &Uploaded) -> Vec<Interval> {
     uploaded.chunk_lengths().map(interval).collect()
 }
 
-/// Puts intervals that cover the range together in place of what shows there. Where more lies there than one commit may
+/// Puts intervals that cover the ranges together in place of what shows there. The ranges are apart from one another and in order. Where more lies there than one commit may
 /// cut up, the content gets a new layer. `is_new` tells that the content got its layer by this very commit, over another.
 ///
 /// It looks at what is committed: of a content it is called once in a commit.
@@ -35,7 +35,7 @@ pub async fn overwrite<W: Changes>(
     changes: &mut W,
     content: &mut Content,
     is_new: bool,
-    range: Range<u64>,
+    ranges: &[Range<u64>],
     new: &[Interval],
     now: Timestamp,
 ) -> Answer<()> {
@@ -44,11 +44,11 @@ pub async fn overwrite<W: Changes>(
     // Where nothing can show through, zeros need not be written.
     let needed = |interval: &&Interval| has_parent || interval.is_data();
     let here: Vec<Interval> = new.iter().filter(needed).cloned().collect();
-    if write(reader, changes, layer, range.clone(), &here, now).await? == Cut::Done {
+    if write(reader, changes, layer, ranges, &here, now).await? == Cut::Done {
         return Ok(());
     }
     let top = push_layer(reader, changes, content, false, now).await?;
-    write(reader, changes, top.id, range, new, now).await?;
+    write(reader, changes, top.id, ranges, new, now).await?;
     *content = top;
     Ok(())
 }

@@ -28,50 +28,38 @@ pub enum Cut {
     TooMuch,
 }
 
-/// Puts intervals that cover the range together in place of what the layer has there. The commit is refused if the
-/// sweeper has moved intervals into the layer meanwhile, whose every commit writes the layer's parent again.
+/// Puts intervals that cover the ranges together in place of what the layer has there. The ranges are apart from one another and
+/// in order. The commit is refused if the sweeper has moved intervals into the layer meanwhile, whose every commit writes the
+/// layer's parent again.
 pub async fn write<W: Changes>(
     reader: &Reader,
     changes: &mut W,
     layer: ContentId,
-    range: Range<u64>,
+    ranges: &[Range<u64>],
     new: &[Interval],
     now: Timestamp,
 ) -> Answer<Cut> {
     reader.get(key::parent(layer)).await?;
-    let mut cut = Vec::new();
-    let (mut bytes, mut held) = (0, 0);
-    let mut after = None;
-    'read: loop {
-        let limit = (INTERVALS + 1 - cut.len()).min(256);
-        let scan = Scan { after, limit, ..Scan::of(behind(layer, range.start)) };
-        let page = reader.scan(scan).await?;
-        for (key, entry) in &page.items {
-            let interval = Interval::decode(key, Some(&entry.value))?;
-            if interval.start >= range.end {
-                break 'read;
-            }
-            bytes += key.len() + entry.value.len().min(64);
-            held += entry.value.len();
-            cut.push(interval);
-            if cut.len() > INTERVALS || bytes > BYTES || held > HELD {
-                return Ok(Cut::TooMuch);
-            }
-        }
-        after = page.items.last().map(|(key, _)| key.clone());
-        if !page.more {
-            break;
+    let mut cut = Found::default();
+    for range in ranges {
+        if cut.read(reader, layer, range).await? == Cut::TooMuch {
+            return Ok(Cut::TooMuch);
         }
     }
     let mut ledger = Ledger::default();
-    for interval in &cut {
+    for interval in &cut.intervals {
         changes.delete(interval.key(layer));
         ledger.drop(&interval.data);
-        if interval.start < range.start {
-            keep(changes, layer, interval.within(interval.start, range.start), &mut ledger);
+        // What of it lies between the ranges stays.
+        let mut start = interval.start;
+        for range in ranges.iter().filter(|range| range.start < interval.end && interval.start < range.end) {
+            if start < range.start {
+                keep(changes, layer, interval.within(start, range.start), &mut ledger);
+            }
+            start = range.end;
         }
-        if interval.end > range.end {
-            keep(changes, layer, interval.within(range.end, interval.end), &mut ledger);
+        if start < interval.end {
+            keep(changes, layer, interval.within(start, interval.end), &mut ledger);
         }
     }
     for interval in new {
@@ -79,6 +67,48 @@ pub async fn write<W: Changes>(
     }
     ledger.settle(reader, changes, &[layer], now).await?;
     Ok(Cut::Done)
+}
+
+/// What lies in the ranges of a write.
+#[derive(Default)]
+struct Found {
+    intervals: Vec<Interval>,
+    bytes: usize,
+    held: usize,
+}
+
+impl Found {
+    async fn read(&mut self, reader: &Reader, layer: ContentId, range: &Range<u64>) -> Answer<Cut> {
+        let (mut after, mut most) = (None, 2);
+        loop {
+            // Behind the range there may be any number of intervals, with their bytes: few are read before it is known that more
+            // of them lie in it.
+            let limit = (INTERVALS + 1).saturating_sub(self.intervals.len()).clamp(1, most);
+            most = (most * 8).min(256);
+            let scan = Scan { after, limit, ..Scan::of(behind(layer, range.start)) };
+            let page = reader.scan(scan).await?;
+            for (key, entry) in &page.items {
+                let interval = Interval::decode(key, Some(&entry.value))?;
+                if interval.start >= range.end {
+                    return Ok(Cut::Done);
+                }
+                // One that lies in the range before too was found there.
+                if self.intervals.last().is_some_and(|last| last.start == interval.start) {
+                    continue;
+                }
+                self.bytes += key.len() + entry.value.len().min(64);
+                self.held += entry.value.len();
+                self.intervals.push(interval);
+                if self.intervals.len() > INTERVALS || self.bytes > BYTES || self.held > HELD {
+                    return Ok(Cut::TooMuch);
+                }
+            }
+            after = page.items.last().map(|(key, _)| key.clone());
+            if !page.more {
+                return Ok(Cut::Done);
+            }
+        }
+    }
 }
 
 fn keep<W: Changes>(changes: &mut W, layer: ContentId, part: Interval, ledger: &mut Ledger) {

@@ -84,7 +84,16 @@ impl<M: Mode> Unit<M> {
     /// being deleted is not left behind in a generation that was already swept.
     pub(super) async fn table_of(&self, name: &str) -> Answer<Generation> {
         let found = self.table(name).await?;
-        Ok(found.record().ok_or(ErrorCode::TableNotFound)?.generation)
+        let generation = found.record().ok_or(ErrorCode::TableNotFound)?.generation;
+        let name = || key::table(self.account(), name);
+        self.services().generations().learn(self.reader(), name, generation);
+        Ok(generation)
+    }
+
+    /// The table is read together with entities of it.
+    async fn near_entities(&self, table: &str, of: impl FnOnce(Generation) -> Vec<Key>) -> Answer<()> {
+        let name = || key::table(self.account(), table);
+        self.services().generations().fetch(self.reader(), name, of).await
     }
 
     /// The entities with these partition and row keys, read in one batch. One that cannot be read is an error of its
@@ -94,8 +103,12 @@ impl<M: Mode> Unit<M> {
         table: &str,
         keys: impl Iterator<Item = (&'k str, &'k str)>,
     ) -> Answer<Vec<Answer<Found<StoredEntity, M>>>> {
-        let generation = self.table_of(table).await?;
-        let keys: Vec<Key> = keys.map(|(partition, row)| key::entity(generation, partition, row)).collect();
+        let keys: Vec<(&str, &str)> = keys.collect();
+        let of = |generation| {
+            keys.iter().map(|(partition, row)| key::entity(generation, partition, row)).collect::<Vec<Key>>()
+        };
+        self.near_entities(table, of).await?;
+        let keys = of(self.table_of(table).await?);
         let entries = self.reader().get_many(keys.clone()).await?;
         let found = |(key, entry): (Key, Option<lazuli_engine::Entry>)| {
             let record = entry.map(|entry| StoredEntity::decode(&entry.value)).transpose()?;
@@ -107,7 +120,9 @@ impl<M: Mode> Unit<M> {
 
 impl View {
     pub(crate) async fn entity(&self, table: &str, partition: &str, row: &str) -> Answer<Entity> {
-        let key = key::entity(self.table_of(table).await?, partition, row);
+        let of = |generation| key::entity(generation, partition, row);
+        self.near_entities(table, |generation| vec![of(generation)]).await?;
+        let key = of(self.table_of(table).await?);
         let entry = self.reader().get(key.clone()).await?.ok_or(ErrorCode::ResourceNotFound)?;
         Entity::load(self.reader(), key, StoredEntity::decode(&entry.value)?).await
     }

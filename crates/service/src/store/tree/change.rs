@@ -18,7 +18,7 @@ impl Tree {
     pub fn insert<E: Entry, W: Changes>(&self, changes: &mut W, slot: &Slot, entry: &mut E) {
         entry.set_since(self.moment);
         changes.put(slot.key::<E>(), entry.to_value());
-        if let Some(tag) = E::SPACE.place {
+        if let Some(tag) = E::SPACE.place.filter(|_| entry.is_placed()) {
             let place = PlaceRecord { parent: slot.parent, folded: slot.folded.clone() };
             changes.put(key::place(tag, entry.node()), place.encode());
         }
@@ -41,20 +41,34 @@ impl Tree {
         entry: &mut E,
         now: Timestamp,
     ) -> Answer<()> {
+        self.preserve_and_share(reader, changes, slot, before, entry, now, 0).await.map(drop)
+    }
+
+    /// The same where so many more will hold the old content, if it is kept; tells whether it is.
+    pub async fn preserve_and_share<E: Entry, W: Changes>(
+        &self,
+        reader: &Reader,
+        changes: &mut W,
+        slot: &Slot,
+        before: &E,
+        entry: &mut E,
+        now: Timestamp,
+        more: u32,
+    ) -> Answer<bool> {
         if entry.since() >= self.moment {
-            return Ok(());
+            return Ok(false);
         }
         entry.set_since(self.moment);
         if !self.keep(reader, changes, slot, before).await? {
-            return Ok(());
+            return Ok(false);
         }
         if let Some(shared) = before.content() {
-            content::share(reader, changes, shared).await?;
+            content::share_with(reader, changes, shared, 1 + more).await?;
             if shared.shape == Shape::Sparse {
                 entry.set_content(sparse::push_layer(reader, changes, shared, true, now).await?);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Puts an entry with another content in place of one with the same identity.
@@ -94,7 +108,7 @@ impl Tree {
         let range = key::entries(E::SPACE, directory.node(), "");
         let scan = Scan { limit: 1, keys_only: true, ..Scan::of(range.clone()) };
         let is_empty = reader.scan(scan).await?.items.is_empty();
-        reader.check_range(range, slot.key::<E>());
+        reader.check_range(range, slot.key::<E>()).await?;
         Ok(is_empty)
     }
 

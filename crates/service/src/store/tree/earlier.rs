@@ -6,8 +6,10 @@
 
 use lazuli_engine::{Reader, Scan, Value};
 
-use super::{Entry, Slot, Tree, key};
+use super::{Entry, NodeId, Slot, Tree, key};
 use crate::fault::Answer;
+use crate::store::record::Record as _;
+use crate::store::record::place::PlaceRecord;
 use crate::store::unit::Changes;
 
 impl Tree {
@@ -40,7 +42,23 @@ impl Tree {
         };
         changes.put(key::earlier(E::SPACE, slot, shown), entry.to_value());
         changes.put(key::by_moment(E::SPACE, self.generation, shown, slot), Value::new());
+        if let Some(tag) = E::SPACE.earlier_place.filter(|_| entry.is_placed()) {
+            let place = PlaceRecord { parent: slot.parent, folded: slot.folded.clone() };
+            changes.put(key::earlier_place(tag, entry.node(), shown), place.encode());
+        }
         Ok(true)
+    }
+
+    /// What a node was at the moment of a snapshot, if something was kept of it since then, wherever it stood.
+    pub async fn look_for_node<E: Entry>(&self, reader: &Reader, node: NodeId, at: u64) -> Answer<Option<E>> {
+        let Some(tag) = E::SPACE.earlier_place else { return Ok(None) };
+        // It stood there from the snapshot before on: what it was elsewhere was kept for that one.
+        let range = key::earlier_places_from(tag, node, at);
+        let page = reader.scan(Scan { limit: 1, ..Scan::of(range) }).await?;
+        let Some((_, place)) = page.items.first() else { return Ok(None) };
+        let PlaceRecord { parent, folded } = PlaceRecord::decode(&place.value)?;
+        let found = self.look::<E>(reader, &Slot { parent, folded }, Some(at)).await?;
+        Ok(found.filter(|found| found.node() == node))
     }
 
     /// The last snapshot that is there and shows what was written after this moment.

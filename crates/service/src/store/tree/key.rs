@@ -98,6 +98,18 @@ pub fn place(tag: u8, node: NodeId) -> Key {
     join(tag, &[&node.0.to_be_bytes()])
 }
 
+/// Where a node stood up to the snapshot of this moment, at which something is kept of it.
+pub fn earlier_place(tag: u8, node: NodeId, moment: u64) -> Key {
+    join(tag, &[&node.0.to_be_bytes(), &moment.to_be_bytes()])
+}
+
+/// Where a node stood at this moment and later.
+pub fn earlier_places_from(tag: u8, node: NodeId, moment: u64) -> KeyRange {
+    let mut range = KeyRange::prefix(place(tag, node));
+    range.start = earlier_place(tag, node, moment);
+    range
+}
+
 pub fn dead(space: Space, node: NodeId) -> Key {
     join(space.dead, &[&node.0.to_be_bytes()])
 }

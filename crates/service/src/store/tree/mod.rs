@@ -60,6 +60,8 @@ pub(in crate::store) struct Space {
     pub snapshot: u8,
     /// None where nothing asks for the path of a node.
     pub place: Option<u8>,
+    /// The same at the moments of snapshots.
+    pub earlier_place: Option<u8>,
     pub dead: u8,
 }
 
@@ -83,6 +85,16 @@ pub(in crate::store) trait Entry: Sized + Clone + Send + Sync {
     fn node(&self) -> NodeId;
 
     fn is_directory(&self) -> bool;
+
+    /// Whether entries stand under its node.
+    fn holds_entries(&self) -> bool {
+        self.is_directory()
+    }
+
+    /// Whether its node stands where it does, and nowhere else.
+    fn is_placed(&self) -> bool {
+        true
+    }
 
     /// Gives it another name, as it is spelt.
     fn rename(&mut self, name: &str);
@@ -123,6 +135,11 @@ impl Slot {
     pub fn key<E: Entry>(&self) -> lazuli_engine::Key {
         key::entry(E::SPACE, self.parent, &self.folded)
     }
+}
+
+/// A name of a share as it is compared.
+pub(crate) fn fold(name: &str) -> Cow<'_, str> {
+    upper_case(name)
 }
 
 /// Compares names as SMB does: each character by the one that it is in upper case. One that becomes several stays as it

@@ -29,7 +29,7 @@ pub async fn sweep_directory<E: Entry>(work: &Work, node: NodeId) -> Answer<bool
             }
             let Some(entry) = reader.get(at.clone()).await? else { continue };
             let entry = E::from_value(&entry.value)?;
-            if entry.is_directory() {
+            if entry.holds_entries() {
                 plan.put(key::dead(E::SPACE, entry.node()), lazuli_engine::Value::new());
             }
             contents.extend(entry.content().cloned());
@@ -84,6 +84,7 @@ pub async fn sweep_moment<E: Entry>(
                 continue;
             }
             contents.extend(kept.content().cloned());
+            forget_place(&mut plan, &kept, held);
             plan.delete(earlier);
             plan.delete(at);
         }
@@ -113,7 +114,9 @@ pub async fn sweep_earlier<E: Entry>(work: &Work, generation: Generation) -> Ans
             if let Some((held, slot)) = key::kept_of(&at) {
                 let earlier = key::earlier(E::SPACE, &slot, held);
                 if let Some(kept) = reader.get(earlier.clone()).await? {
-                    contents.extend(E::from_value(&kept.value)?.content().cloned());
+                    let kept = E::from_value(&kept.value)?;
+                    contents.extend(kept.content().cloned());
+                    forget_place(&mut plan, &kept, held);
                     plan.delete(earlier);
                 }
             }
@@ -123,4 +126,11 @@ pub async fn sweep_earlier<E: Entry>(work: &Work, generation: Generation) -> Ans
         Ok::<_, Fault>(plan)
     })
     .await
+}
+
+/// Of a node only one entry is kept for a snapshot that says where the node stood.
+fn forget_place<E: Entry>(plan: &mut Plan<bool>, kept: &E, held: u64) {
+    if let Some(tag) = E::SPACE.earlier_place.filter(|_| kept.is_placed()) {
+        plan.delete(key::earlier_place(tag, kept.node(), held));
+    }
 }

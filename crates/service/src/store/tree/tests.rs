@@ -24,8 +24,15 @@ impl Item {
 }
 
 impl Entry for Item {
-    const SPACE: Space =
-        Space { entry: b'1', earlier: b'2', by_moment: b'3', snapshot: b'4', place: None, dead: b'5' };
+    const SPACE: Space = Space {
+        entry: b'1',
+        earlier: b'2',
+        by_moment: b'3',
+        snapshot: b'4',
+        place: None,
+        earlier_place: None,
+        dead: b'5',
+    };
     const NOT_EMPTY: ErrorCode = ErrorCode::DirectoryNotEmpty;
     const NO_PARENT: ErrorCode = ErrorCode::RenameDestinationParentPathNotFound;
     const INTO_ITSELF: ErrorCode = ErrorCode::InvalidRenameSourcePath;

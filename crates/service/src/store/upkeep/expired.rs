@@ -3,7 +3,7 @@
 
 use lazuli_engine::{Key, Scan};
 
-use super::Work;
+use super::{Page, Work};
 use crate::Context;
 use crate::fault::{Answer, Fault};
 use crate::store;
@@ -11,23 +11,22 @@ use crate::store::key;
 use crate::store::record::Record;
 use crate::store::record::block::StagedRecord;
 
-const BLOBS_IN_PASS: usize = 200;
+const BLOBS_IN_PASS: usize = 1_000;
 const STAGES_IN_PAGE: usize = 500;
 
 /// Some of the blobs whose time has come.
-pub async fn list(work: &Work, after: Option<Key>) -> Answer<Vec<Key>> {
+pub async fn list(work: &Work, after: Option<Key>) -> Answer<Page> {
     let reader = work.engine().reader().await?;
     let range = key::all_expired(store::now(&reader));
-    let scan = Scan { after, limit: BLOBS_IN_PASS, keys_only: true, ..Scan::of(range) };
-    Ok(reader.scan(scan).await?.items.into_iter().map(|(key, _)| key).collect())
+    Page::of(&reader, Scan { after, limit: BLOBS_IN_PASS, ..Scan::of(range) }).await
 }
 
-/// Deletes one of them. Whether its time has come is judged again, on what the commit checks.
-pub async fn sweep(work: &Work, end: &Key) -> Answer<()> {
-    let Some((moment, generation, name)) = key::expiring_of(end) else { return Ok(()) };
+/// Deletes some of them, as many as one commit takes; tells how many. Whether the time of each has come is judged again, on
+/// what the commit checks.
+pub async fn sweep(work: &Work, items: &[Key]) -> Answer<usize> {
     let context = &Context::reading("");
     work.run(|reader| async move {
-        let bury = |mut unit: store::Unit| async move { unit.bury(moment, generation, name).await };
+        let bury = |mut unit: store::Unit| async move { unit.bury_some(items).await };
         work.plan::<_, Fault, _>(reader, context, bury).await
     })
     .await

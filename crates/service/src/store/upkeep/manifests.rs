@@ -222,7 +222,7 @@ pub async fn only_child(reader: &Reader, id: ContentId) -> Answer<Option<Content
     if reader.get(key::holders(id)).await?.is_some() {
         return Ok(None);
     }
-    reader.check_range(key::children(id), key::holders(id));
+    reader.check_range(key::children(id), key::holders(id)).await?;
     let page = reader.scan(Scan { limit: 2, keys_only: true, ..Scan::of(key::children(id)) }).await?;
     match &page.items[..] {
         [(key, _)] => Ok(key::child_of(key)),

@@ -5,7 +5,6 @@
 
 pub(super) mod budget;
 pub(super) mod contents;
-mod copies;
 mod counters;
 mod drain;
 mod due;
@@ -22,7 +21,7 @@ pub(super) use budget::has_room;
 
 use std::time::{Duration, Instant};
 
-use lazuli_engine::Key;
+use lazuli_engine::{Key, Reader, Scan};
 
 pub use counters::{Counters, UpkeepStats};
 pub(crate) use duty::Work;
@@ -30,6 +29,7 @@ pub(crate) use duty::Work;
 use crate::Services;
 use crate::fault::Answer;
 use crate::store::key;
+use crate::store::pack;
 use crate::store::queue::expiry;
 use crate::store::record::content::DeadContent;
 use crate::store::share;
@@ -112,6 +112,7 @@ struct Round {
     snapshots: Option<Key>,
     adopted: Option<Key>,
     expired: Option<Key>,
+    to_pack: Option<Key>,
     shares: [Option<Key>; shares::KINDS.len()],
 }
 
@@ -132,6 +133,7 @@ impl Round {
             snapshots: None,
             adopted: None,
             expired: None,
+            to_pack: None,
             shares: Default::default(),
         }
     }
@@ -154,13 +156,7 @@ impl Round {
                 self.generations = Some(key::dead_generation(generation));
             }
         }
-        let mut all_finished = true;
-        for due in due::list(work, self.due.clone()).await? {
-            all_finished &= done.note("what was soft deleted", due::sweep(work, &due).await);
-            if all_finished {
-                self.due = Some(due);
-            }
-        }
+        let mut more = self.sweep_due(work, &mut done).await?;
         let mut all_finished = true;
         for name in snapshots::list(work, self.snapshots.clone()).await? {
             all_finished &= done.note("snapshots", snapshots::sweep(work, &name).await);
@@ -172,9 +168,13 @@ impl Round {
             done.note("adopted blocks", stages::adopt(work, manifest).await.map(|()| true));
             self.adopted = Some(key::adopted(manifest));
         }
-        for due in expired::list(work, self.expired.clone()).await? {
-            done.note("an expired blob", expired::sweep(work, &due).await.map(|()| true));
-            self.expired = Some(due);
+        let Page { items, more: more_expired } = expired::list(work, self.expired.clone()).await?;
+        in_batches(&mut done, "an expired blob", &items, |items| expired::sweep(work, items)).await;
+        self.expired = items.last().cloned().or(self.expired.take());
+        more |= more_expired;
+        for blob in pack::list(work, self.to_pack.clone()).await? {
+            done.note("small blocks", pack::pack(work, &blob).await.map(|()| true));
+            self.to_pack = Some(blob);
         }
         for (kind, reached) in shares::KINDS.into_iter().zip(&mut self.shares) {
             let mut all_finished = true;
@@ -189,12 +189,32 @@ impl Round {
             Ok(count) => done.found += count,
             Err(fault) => work.upkeep().pass_over("an open without a server", &fault),
         }
-        match copies::end_lost(work).await {
+        match share::end_letters(work).await {
             Ok(count) => done.found += count,
-            Err(fault) => work.upkeep().pass_over("a copy without a server", &fault),
+            Err(fault) => work.upkeep().pass_over("a letter for nobody", &fault),
         }
-        let more = self.sweep_contents(work, &mut done).await?;
+        more |= self.sweep_contents(work, &mut done).await?;
         Ok(Pass { found: done.found, more: more || done.unfinished })
+    }
+
+    /// What was soft deleted and is due. True when there is more.
+    async fn sweep_due(&mut self, work: &Work, done: &mut Tally<'_>) -> Answer<bool> {
+        let Page { mut items, more } = due::list(work, self.due.clone()).await?;
+        let mut reached = items.last().cloned();
+        let mut unfinished = Vec::new();
+        for (at, due) in items.iter().enumerate().filter(|(_, due)| due::is_of_many(due)) {
+            if !done.note("what was soft deleted", due::sweep_many(work, due).await) {
+                // The next pass goes on with the first of them.
+                if unfinished.is_empty() {
+                    reached = at.checked_sub(1).and_then(|before| items.get(before).cloned());
+                }
+                unfinished.push(due.clone());
+            }
+        }
+        items.retain(|due| !unfinished.contains(due));
+        in_batches(done, "what was soft deleted", &items, |items| due::sweep(work, items)).await;
+        self.due = reached.or(self.due.take());
+        Ok(more)
     }
 
     /// Lists what is dead now, lets the readers of now decide what they read, gives the rest back.
@@ -215,27 +235,54 @@ impl Round {
         let (few, others): (Vec<_>, Vec<_>) = items
             .into_iter()
             .partition(|item| matches!(item.dead, DeadContent::Pieces(_) | DeadContent::Replaced { .. }));
-        let mut rest = &few[..];
-        while !rest.is_empty() {
-            match contents::release_listed(work, rest).await {
-                Ok(count) => {
-                    done.found += count;
-                    rest = &rest[count.clamp(1, rest.len())..];
-                }
-                Err(_) => {
-                    // One of them may be the cause: one by one, the others go.
-                    for item in rest {
-                        done.note("content", contents::sweep(work, item).await.map(|()| true));
-                    }
-                    break;
-                }
-            }
-        }
+        in_batches(done, "content", &few, |items| contents::release_listed(work, items)).await;
         for item in &others {
             done.note("content", contents::sweep(work, item).await.map(|()| true));
         }
         self.contents = last.or(self.contents.take());
         Ok(more)
+    }
+}
+
+/// Some keys of a kind of work.
+struct Page {
+    items: Vec<Key>,
+    /// There are more behind them.
+    more: bool,
+}
+
+impl Page {
+    async fn of(reader: &Reader, scan: Scan) -> Answer<Self> {
+        let page = reader.scan(Scan { keys_only: true, ..scan }).await?;
+        Ok(Self { items: page.items.into_iter().map(|(key, _)| key).collect(), more: page.more })
+    }
+}
+
+/// Deals with items as many at a time as one commit takes, of which `sweep` tells the number.
+async fn in_batches<'a, T, Fut>(
+    done: &mut Tally<'_>,
+    what: &'static str,
+    items: &'a [T],
+    sweep: impl Fn(&'a [T]) -> Fut,
+) where
+    Fut: Future<Output = Answer<usize>>,
+{
+    let mut rest = items;
+    while !rest.is_empty() {
+        match sweep(rest).await {
+            Ok(count) => {
+                let count = count.clamp(1, rest.len());
+                done.found += count;
+                rest = rest.split_at(count).1;
+            }
+            Err(_) => {
+                // One of them may be the cause: one by one, the others go.
+                for item in rest.chunks(1) {
+                    done.note(what, sweep(item).await.map(|_| true));
+                }
+                return;
+            }
+        }
     }
 }
 

@@ -84,8 +84,12 @@ async fn sweep_share(work: &Work, generation: Generation, item: &Key) -> Answer<
     let spaces = &[
         tree::key::snapshots(PathRecord::SPACE, generation),
         KeyRange::prefix(key::gone_snapshots_of(generation)),
+        KeyRange::prefix(key::usage_allowed(generation)),
         KeyRange::prefix(key::all_opens(generation)),
         KeyRange::prefix(key::all_pending(generation)),
+        KeyRange::prefix(key::all_durable(generation)),
+        KeyRange::prefix(key::watchers(generation)),
+        KeyRange::prefix(key::permissions(generation)),
     ];
     work.run(|reader| async move {
         for space in spaces {

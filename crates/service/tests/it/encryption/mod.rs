@@ -4,7 +4,7 @@ mod on_disk;
 mod under;
 
 use bytes::Bytes;
-use lazuli_engine::{Engine, Host};
+use lazuli_engine::Host;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::CopyStatus;
 use lazuli_model::error::ErrorCode;
@@ -154,7 +154,7 @@ async fn copies_are_encrypted_as_they_are_asked_to_be() {
 /// A container's default, what it forbids, and a scope that is taken away.
 #[tokio::test]
 async fn scopes_are_enforced() {
-    let engine = Engine::memory(Host::real());
+    let engine = crate::testing::engine(Host::real()).await;
     let bench = Bench::over(engine.clone(), with_scopes(&["red", "blue"])).await;
     let create = async |name: &str, scope: &str, deny: bool| {
         let input = CreateContainer {

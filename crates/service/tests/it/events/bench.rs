@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use futures_util::future::BoxFuture;
-use lazuli_engine::{Engine, Host, Scan};
+use lazuli_engine::{Host, Scan};
 use lazuli_model::event::{EventSubscription, EventTarget};
 use lazuli_model::metadata::Metadata;
 use lazuli_model::operation::Op;
@@ -40,7 +40,7 @@ pub fn options(subscriptions: Vec<EventSubscription>, versioning: bool) -> Servi
 
 /// With a clock that moves when it is told to, and a queue for events.
 pub async fn bench(subscriptions: Vec<EventSubscription>) -> Bench {
-    let bench = Bench::over(Engine::memory(Host::test()), options(subscriptions, false)).await;
+    let bench = Bench::over(crate::testing::engine(Host::test()).await, options(subscriptions, false)).await;
     bench.create_queue(QUEUE).await;
     bench
 }

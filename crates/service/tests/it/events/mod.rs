@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bench::{Hook, Nowhere, QUEUE, bench, options, to_hook, to_queue};
 use bytes::Bytes;
-use lazuli_engine::{Engine, Host};
+use lazuli_engine::Host;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::{ContentHeaders, CopyStatus};
 use lazuli_model::etag::ETagCondition;
@@ -98,7 +98,8 @@ async fn a_commit_that_is_refused_raises_nothing() {
 /// Racing writers of one name: each that won is told, once, and the order is that of the sequencers.
 #[tokio::test]
 async fn racing_writers_are_told_once_each_whoever_delivers() {
-    let bench = Bench::over(Engine::memory(Host::real()), options(vec![to_queue(QUEUE)], false)).await;
+    let bench =
+        Bench::over(crate::testing::engine(Host::real()).await, options(vec![to_queue(QUEUE)], false)).await;
     bench.create_queue(QUEUE).await;
     const WRITERS: usize = 40;
     let writing = (0..WRITERS).map(|number| {
@@ -215,8 +216,11 @@ async fn a_webhook_that_fails_first_gets_every_event_at_least_once() {
 #[tokio::test]
 async fn a_soft_delete_is_told_and_an_undelete_is_not() {
     for versioning in [false, true] {
-        let bench =
-            Bench::over(Engine::memory(Host::test()), options(vec![to_queue(QUEUE)], versioning)).await;
+        let bench = Bench::over(
+            crate::testing::engine(Host::test()).await,
+            options(vec![to_queue(QUEUE)], versioning),
+        )
+        .await;
         bench.create_queue(QUEUE).await;
         let policy = RetentionPolicy { enabled: true, days: Some(7), allow_permanent_delete: None };
         let input = SetServiceProperties { delete_retention: Some(policy), ..Default::default() };
@@ -235,7 +239,8 @@ async fn a_soft_delete_is_told_and_an_undelete_is_not() {
 #[tokio::test]
 async fn a_copy_that_takes_a_while_is_told_when_it_is_done() {
     const LARGE: usize = 9 * 1024 * 1024;
-    let bench = Bench::over(Engine::memory(Host::real()), options(vec![to_queue(QUEUE)], false)).await;
+    let bench =
+        Bench::over(crate::testing::engine(Host::real()).await, options(vec![to_queue(QUEUE)], false)).await;
     bench.create_queue(QUEUE).await;
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     let frames = futures_util::stream::poll_fn(move |context| receiver.poll_recv(context));
@@ -245,6 +250,7 @@ async fn a_copy_that_takes_a_while_is_told_when_it_is_done() {
         body: Body::new(frames, Some(LARGE as u64)),
         length: LARGE as u64,
         of: SourceType::BLOCK,
+        again: None,
     };
     let asked = bench.asked(Op::CopyBlob);
     let copied = asked.copy_from(Op::CopyBlob, CopySource::Foreign(source), "b").await.unwrap();
@@ -269,7 +275,7 @@ async fn a_copy_that_takes_a_while_is_told_when_it_is_done() {
 /// A server that is started without a subscription by mistake loses nothing for a day.
 #[tokio::test]
 async fn rows_of_a_subscription_that_is_gone_are_forgotten_after_a_day() {
-    let engine = Engine::memory(Host::test());
+    let engine = crate::testing::engine(Host::test()).await;
     let with = options(vec![to_queue("gone"), to_queue(QUEUE)], false);
     let before = Bench::over(engine.clone(), with).await;
     before.put("b", b"1").await.unwrap();

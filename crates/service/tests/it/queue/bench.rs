@@ -34,7 +34,7 @@ pub fn metadata(pairs: &[(&str, &str)]) -> Metadata {
 impl Bench {
     /// With a clock that moves only when told.
     pub async fn new() -> Self {
-        let bench = Self::over(Engine::memory(Host::test())).await;
+        let bench = Self::over(crate::testing::engine(Host::test()).await).await;
         bench.create(&[]).await.expect("queue");
         bench
     }

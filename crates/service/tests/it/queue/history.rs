@@ -202,7 +202,7 @@ async fn requests_that_are_dropped_half_way_lose_nothing() {
 /// Two windows over one engine hand out the same heads; only the commit keeps the consumers apart.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_commit_decides_who_gets_a_message_not_the_window() {
-    let engine = Engine::memory(Host::real());
+    let engine = crate::testing::engine(Host::real()).await;
     let benches = [Bench::over(engine.clone()).await, Bench::over(engine).await];
     benches[0].create(&[]).await.expect("queue");
     let mut put: Vec<Uuid> = Vec::new();

@@ -1,6 +1,7 @@
 //! Random histories of a share against one in memory.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use proptest::prelude::*;
 
@@ -11,8 +12,35 @@ use super::*;
 struct Node {
     name: String,
     metadata: Option<String>,
-    /// None of a directory.
-    bytes: Option<Vec<u8>>,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Kind {
+    Directory,
+    /// Names with one number are names of one file.
+    File(usize, Vec<u8>),
+    SymbolicLink(String),
+}
+
+impl Node {
+    fn bytes(&self) -> Option<&Vec<u8>> {
+        match &self.kind {
+            Kind::File(_, bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    fn is_directory(&self) -> bool {
+        self.kind == Kind::Directory
+    }
+
+    fn file(&self) -> Option<usize> {
+        match self.kind {
+            Kind::File(number, _) => Some(number),
+            _ => None,
+        }
+    }
 }
 
 type Nodes = BTreeMap<Vec<String>, Node>;
@@ -27,8 +55,14 @@ enum Step {
     Resize(Place, u64),
     Delete(Place),
     Rename(Place, Place, bool),
+    HardLink(Place, Place),
+    /// Of a file as it is, or as one of the snapshots shows it.
+    Copy(Place, Option<usize>, Place),
+    SymbolicLink(Place),
     Snapshot,
     DropSnapshot(usize),
+    /// The share goes, with its snapshots, and comes back.
+    Restore,
     Sweep,
 }
 
@@ -67,7 +101,11 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (file(), 0..MOST).prop_map(|(path, length)| Step::Resize(path, length)),
         4 => place().prop_map(Step::Delete),
         6 => (place(), prop_oneof![3 => named(), 1 => place()], any::<bool>()).prop_map(|(from, to, replaces)| Step::Rename(from, to, replaces)),
+        5 => (file(), named()).prop_map(|(target, path)| Step::HardLink(target, path)),
+        6 => (file(), prop::option::of(any::<usize>()), prop_oneof![named(), file()]).prop_map(|(from, snapshot, to)| Step::Copy(from, snapshot, to)),
+        2 => named().prop_map(Step::SymbolicLink),
         3 => Just(Step::Snapshot),
+        1 => Just(Step::Restore),
         3 => any::<usize>().prop_map(Step::DropSnapshot),
         2 => Just(Step::Sweep),
     ]
@@ -86,25 +124,30 @@ struct World {
     now: Nodes,
     snapshots: Vec<(Timestamp, Nodes)>,
     number: usize,
+    /// Links are of shares for NFS.
+    nfs: bool,
 }
 
 impl World {
     fn path(&self, place: &Place) -> String {
+        Self::path_among(&self.now, place)
+    }
+
+    fn path_among(nodes: &Nodes, place: &Place) -> String {
         let pick = |which: usize, wanted: fn(&Node) -> bool| {
-            let paths: Vec<_> =
-                self.now.iter().filter(|(_, node)| wanted(node)).map(|(path, _)| path).collect();
+            let paths: Vec<_> = nodes.iter().filter(|(_, node)| wanted(node)).map(|(path, _)| path).collect();
             paths.get(which % paths.len().max(1)).map_or("a".to_owned(), |path| path.join("/"))
         };
         match place {
             Place::Named(path) => path.clone(),
             Place::There(which) => pick(*which, |_| true),
-            Place::File(which) => pick(*which, |node| node.bytes.is_some()),
+            Place::File(which) => pick(*which, |node| node.file().is_some()),
         }
     }
 
     /// A range that is likely to be in the file.
     fn range(&self, path: &str, from: u64, length: u64) -> Range<u64> {
-        let bytes = self.now.get(&folded(path)).and_then(|node| node.bytes.as_ref());
+        let bytes = self.now.get(&folded(path)).and_then(Node::bytes);
         match bytes.map_or(0, |bytes| bytes.len() as u64) {
             0 => from..from + length,
             // One in many is beyond the end.
@@ -116,7 +159,7 @@ impl World {
     fn parent_is_there(&self, path: &[String]) -> Result<(), ErrorCode> {
         let parents = (1..path.len()).map(|depth| &path[..depth]);
         let all = parents.map(|parent| self.now.get(parent));
-        let all_there = all.into_iter().all(|parent| parent.is_some_and(|node| node.bytes.is_none()));
+        let all_there = all.into_iter().all(|parent| parent.is_some_and(Node::is_directory));
         if all_there { Ok(()) } else { Err(ErrorCode::ParentNotFound) }
     }
 
@@ -124,24 +167,75 @@ impl World {
         !self.now.keys().any(|other| other.len() > path.len() && other.starts_with(path))
     }
 
-    fn file(&mut self, path: &str) -> Result<&mut Vec<u8>, ErrorCode> {
-        self.parent_is_there(&folded(path))?;
-        let node = self.now.get_mut(&folded(path)).ok_or(ErrorCode::ResourceNotFound)?;
-        node.bytes.as_mut().ok_or(ErrorCode::ResourceNotFound)
-    }
-
-    fn make(&mut self, path: &str, bytes: Option<Vec<u8>>) -> Result<(), ErrorCode> {
+    /// Changes the bytes of a file, under all of its names.
+    fn change(
+        &mut self,
+        path: &str,
+        change: impl FnOnce(&mut Vec<u8>) -> Option<()>,
+    ) -> Result<(), ErrorCode> {
         let key = folded(path);
         self.parent_is_there(&key)?;
-        let name = match self.now.get(&key) {
-            None => last(path),
-            Some(old) => match (&old.bytes, &bytes) {
-                (Some(_), Some(_)) => old.name.clone(),
-                (None, Some(_)) => return Err(ErrorCode::ResourceTypeMismatch),
-                _ => return Err(ErrorCode::ResourceAlreadyExists),
+        let node = self.now.get_mut(&key).ok_or(ErrorCode::ResourceNotFound)?;
+        let Kind::File(_, bytes) = &mut node.kind else { return Err(ErrorCode::ResourceNotFound) };
+        change(bytes).ok_or(ErrorCode::InvalidRange)?;
+        self.spread(&key);
+        Ok(())
+    }
+
+    /// What a file is under one of its names it is under all of them.
+    fn spread(&mut self, key: &[String]) {
+        let changed = self.now[key].clone();
+        let Some(file) = changed.file() else { return };
+        for node in self.now.values_mut().filter(|node| node.file() == Some(file)) {
+            *node = Node { name: std::mem::take(&mut node.name), ..changed.clone() };
+        }
+    }
+
+    fn make(&mut self, path: &str, kind: Kind) -> Result<(), ErrorCode> {
+        let key = folded(path);
+        self.parent_is_there(&key)?;
+        let (name, kind) = match (self.now.get(&key), kind) {
+            (None, Kind::SymbolicLink(_)) if !self.nfs => return Err(ErrorCode::InvalidInput),
+            (None, kind) => (last(path), kind),
+            (Some(old), Kind::File(_, bytes)) => match old.kind {
+                Kind::File(number, _) => (old.name.clone(), Kind::File(number, bytes)),
+                Kind::Directory => return Err(ErrorCode::ResourceTypeMismatch),
+                Kind::SymbolicLink(_) => return Err(ErrorCode::ResourceAlreadyExists),
             },
+            _ => return Err(ErrorCode::ResourceAlreadyExists),
         };
-        self.now.insert(key, Node { name, metadata: None, bytes });
+        self.now.insert(key.clone(), Node { name, metadata: None, kind });
+        self.spread(&key);
+        Ok(())
+    }
+
+    fn link(&mut self, target: &str, path: &str) -> Result<(), ErrorCode> {
+        let (target, key) = (folded(target), folded(path));
+        self.parent_is_there(&target)?;
+        let file = self.now.get(&target).filter(|node| node.file().is_some());
+        let file = file.cloned().ok_or(ErrorCode::ResourceNotFound)?;
+        self.parent_is_there(&key)?;
+        if !self.nfs {
+            return Err(ErrorCode::InvalidInput);
+        }
+        if self.now.contains_key(&key) {
+            return Err(ErrorCode::ResourceAlreadyExists);
+        }
+        self.now.insert(key, Node { name: last(path), ..file });
+        Ok(())
+    }
+
+    /// The bytes and the metadata of the source, in place of what there is.
+    fn copy(&mut self, source: Option<Node>, path: &str) -> Result<(), ErrorCode> {
+        let key = folded(path);
+        self.parent_is_there(&key)?;
+        let source = source.filter(|node| node.file().is_some()).ok_or(ErrorCode::ResourceNotFound)?;
+        let bytes = source.bytes().cloned().unwrap_or_default();
+        self.make(path, Kind::File(self.number, bytes))?;
+        if let Some(node) = self.now.get_mut(&key) {
+            node.metadata = source.metadata;
+        }
+        self.spread(&key);
         Ok(())
     }
 
@@ -164,11 +258,13 @@ impl World {
         let moved = self.now.get(&source).cloned().ok_or(ErrorCode::ResourceNotFound)?;
         self.parent_is_there(&target)?;
         if let Some(there) = self.now.get(&target).filter(|_| target != source) {
-            match (moved.bytes.is_some(), there.bytes.is_some()) {
+            match (moved.is_directory(), there.is_directory()) {
                 _ if !replaces => return Err(ErrorCode::ResourceAlreadyExists),
-                (true, true) => {}
-                (false, false) => return Err(ErrorCode::ResourceAlreadyExists),
-                _ => return Err(ErrorCode::ResourceTypeMismatch),
+                // Two names of one file: both stay.
+                _ if moved.file().is_some() && moved.file() == there.file() => return Ok(()),
+                (_, false) => {}
+                (true, true) => return Err(ErrorCode::ResourceAlreadyExists),
+                (false, true) => return Err(ErrorCode::ResourceTypeMismatch),
             }
         }
         if target.len() > source.len() && target.starts_with(&source) {
@@ -192,12 +288,13 @@ impl World {
             Step::MakeDirectory(place) => {
                 let path = &self.path(place);
                 let told = code(bench.make_directory(path).await).map(drop);
-                assert_eq!(told, self.make(path, None), "{step:?}");
+                assert_eq!(told, self.make(path, Kind::Directory), "{step:?}");
             }
             Step::MakeFile(place, length) => {
                 let path = &self.path(place);
                 let told = code(bench.make_file(path, *length).await).map(drop);
-                assert_eq!(told, self.make(path, Some(vec![0; *length as usize])), "{step:?}");
+                let kind = Kind::File(self.number, vec![0; *length as usize]);
+                assert_eq!(told, self.make(path, kind), "{step:?}");
             }
             Step::Describe(place) => {
                 let path = &self.path(place);
@@ -206,6 +303,7 @@ impl World {
                 let expected = self.parent_is_there(&folded(path)).and_then(|()| {
                     let node = self.now.get_mut(&folded(path)).ok_or(ErrorCode::ResourceNotFound)?;
                     node.metadata = Some(text);
+                    self.spread(&folded(path));
                     Ok(())
                 });
                 assert_eq!(told, expected, "{step:?}");
@@ -214,9 +312,9 @@ impl World {
                 let path = &self.path(place);
                 let range = self.range(path, *from, *length);
                 let told = code(bench.write_range(path, range.clone(), fill).await).map(drop);
-                let expected = self.file(path).and_then(|bytes| {
+                let expected = self.change(path, |bytes| {
                     let part = bytes.get_mut(range.start as usize..range.end as usize);
-                    part.ok_or(ErrorCode::InvalidRange).map(|part| part.fill(fill))
+                    part.map(|part| part.fill(fill))
                 });
                 assert_eq!(told, expected, "{step:?}");
             }
@@ -224,16 +322,19 @@ impl World {
                 let path = &self.path(place);
                 let range = self.range(path, *from, *length);
                 let told = code(bench.clear_range(path, range.clone()).await).map(drop);
-                let expected = self.file(path).and_then(|bytes| {
+                let expected = self.change(path, |bytes| {
                     let part = bytes.get_mut(range.start as usize..range.end as usize);
-                    part.ok_or(ErrorCode::InvalidRange).map(|part| part.fill(0))
+                    part.map(|part| part.fill(0))
                 });
                 assert_eq!(told, expected, "{step:?}");
             }
             Step::Resize(place, length) => {
                 let path = &self.path(place);
                 let told = code(bench.resize_file(path, *length).await).map(drop);
-                let expected = self.file(path).map(|bytes| bytes.resize(*length as usize, 0));
+                let expected = self.change(path, |bytes| {
+                    bytes.resize(*length as usize, 0);
+                    Some(())
+                });
                 assert_eq!(told, expected, "{step:?}");
             }
             Step::Delete(place) => {
@@ -246,6 +347,28 @@ impl World {
                 let told = code(bench.rename_path(from, to, *replaces).await).map(drop);
                 assert_eq!(told, self.rename(from, to, *replaces), "{step:?}");
             }
+            Step::HardLink(target, place) => {
+                let (target, path) = (&self.path(target), &self.path(place));
+                let told = code(bench.link_path(target, path).await).map(drop);
+                assert_eq!(told, self.link(target, path), "{step:?}");
+            }
+            Step::Copy(from, snapshot, to) => {
+                let snapshot = snapshot.filter(|_| !self.snapshots.is_empty());
+                let snapshot = snapshot.map(|which| &self.snapshots[which % self.snapshots.len()]);
+                let nodes = snapshot.map_or(&self.now, |(_, nodes)| nodes);
+                let from = Self::path_among(nodes, from);
+                let source = nodes.get(&folded(&from)).cloned();
+                let from = at(&from, snapshot.map(|(moment, _)| *moment));
+                let to = &self.path(to);
+                let told = code(bench.copy_path(&from, to).await).map(drop);
+                assert_eq!(told, self.copy(source, to), "{step:?}");
+            }
+            Step::SymbolicLink(place) => {
+                let path = &self.path(place);
+                let (at, target) = (at(path, None), self.number.to_string());
+                let made = bench.create_path(&at, NewBody::SymbolicLink { target: target.clone() }).await;
+                assert_eq!(code(made).map(drop), self.make(path, Kind::SymbolicLink(target)), "{step:?}");
+            }
             Step::Snapshot => {
                 let moment = bench.snapshot_share().await;
                 self.snapshots.push((moment, self.now.clone()));
@@ -255,12 +378,23 @@ impl World {
                 self.bench.delete_share(Some(moment), None).await.unwrap();
             }
             Step::DropSnapshot(_) => {}
+            Step::Restore => {
+                bench.delete_share(None, Some(DeleteShareSnapshots::Include)).await.unwrap();
+                let gone = code(bench.look(&at("", None)).await).map(drop);
+                assert_eq!(gone, Err(ErrorCode::ShareNotFound));
+                bench.sweep().await;
+                bench.restore_share(bench.deleted_versions().await[0]).await.unwrap();
+            }
             Step::Sweep => bench.sweep().await,
         }
     }
 
     /// The share and each of its snapshots are what they are in memory: by a walk, and read one by one.
     async fn check(&self) {
+        // A file counts once, however many names it has.
+        let files = self.now.values().filter_map(|node| Some((node.file()?, node.bytes()?.len() as u64)));
+        let lengths = files.collect::<BTreeMap<_, _>>().into_values();
+        assert_eq!(self.bench.usage().await, lengths.sum::<u64>());
         let all = self.snapshots.iter().map(|(moment, nodes)| (Some(*moment), nodes));
         for (moment, nodes) in all.chain([(None, &self.now)]) {
             let found = self.bench.everything(moment).await.unwrap();
@@ -270,12 +404,18 @@ impl World {
             for ((path, record), node) in found.iter().zip(nodes.values()) {
                 assert_eq!(record.metadata.get("m"), node.metadata.as_deref(), "{path:?} at {moment:?}");
                 let at = FileAddress { share: "s".into(), snapshot: moment, path: path.clone() };
-                match &node.bytes {
-                    Some(bytes) => {
+                match &node.kind {
+                    Kind::File(number, bytes) => {
                         let read = self.bench.read_file(&at).await.unwrap();
                         assert!(read == *bytes, "the bytes of {path:?} at {moment:?}");
+                        let names = nodes.values().filter(|node| node.file() == Some(*number)).count();
+                        let links = record.file().unwrap().links as usize;
+                        assert_eq!(links, names, "the names of {path:?} at {moment:?}");
                     }
-                    None => {
+                    Kind::SymbolicLink(target) => {
+                        assert_eq!(record.body, PathBody::SymbolicLink { target: target.clone() });
+                    }
+                    Kind::Directory => {
                         let names = self.bench.names(&at, "").await.unwrap();
                         let below = nodes
                             .iter()
@@ -293,12 +433,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: if crate::SERVERS == 1 { 128 } else { 24 }, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_share_is_what_was_done_to_it(steps in prop::collection::vec(step(), 1..120), by_hand in any::<bool>()) {
+    fn a_share_is_what_was_done_to_it(steps in prop::collection::vec(step(), 1..120), nfs in any::<bool>(), by_hand in any::<bool>()) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(async {
             let bench = Bench::new().await;
-            bench.create_share().await;
-            let mut world = World { bench, now: Nodes::new(), snapshots: Vec::new(), number: 0 };
+            bench.create_share_for(if nfs { ShareProtocol::Nfs } else { ShareProtocol::Smb }).await;
+            bench.keep_deleted_shares(1).await;
+            let mut world = World { bench, now: Nodes::new(), snapshots: Vec::new(), number: 0, nfs };
             for step in &steps {
                 world.act(step).await;
             }
@@ -319,13 +460,14 @@ proptest! {
                 }
                 world.bench.sweep().await;
                 let left = world.bench.keys().await;
-                assert!(left.iter().all(|key| key.starts_with(['c', 'o', 'a'])), "left behind: {left:?}");
+                assert!(left.iter().all(|key| key.starts_with(['c', 'o', 'a', 'R', 'p', 'd'])), "left behind: {left:?}");
             }
             world.bench.delete_share(None, Some(DeleteShareSnapshots::Include)).await.unwrap();
+            world.bench.services.engine().advance_clock(Duration::from_secs(86_401));
             world.bench.sweep().await;
             assert_eq!(world.bench.services.engine().extents().stats().live_bytes, 0, "chunks left behind");
             let left = world.bench.keys().await;
-            assert!(left.iter().all(|key| key.starts_with(['c', 'o'])), "keys left behind: {left:?}");
+            assert!(left.iter().all(|key| key.starts_with(['c', 'o', 'p'])), "keys left behind: {left:?}");
         });
     }
 }

@@ -1,10 +1,13 @@
 //! Directories and files of a share: against a model, and many clients at once.
 
 mod cases;
+mod copies;
 mod crowd;
+mod deleted_shares;
 mod history;
 mod opens;
 mod shares;
+mod usage;
 
 use std::ops::Range;
 
@@ -13,9 +16,13 @@ use lazuli_model::admission::{LeaseId, Needs, Preconditions};
 use lazuli_model::blob::ContentHeaders;
 use lazuli_model::error::ErrorCode;
 use lazuli_model::metadata::Metadata;
-use lazuli_model::operation::{Conditions, Judged, LeaseUse, Op, Policy, Reads, Writes};
+use lazuli_model::operation::{Conditions, Judged, LeaseUse, Op, Policy, Reads, Service, Writes};
+use lazuli_model::service_properties::RetentionPolicy;
+use lazuli_model::smb::{PosixWishes, SmbWishes};
 use lazuli_model::time::Timestamp;
+use lazuli_service::blob::{CopySource, FileSource};
 use lazuli_service::file::*;
+use lazuli_service::shared::service_properties::SetServiceProperties;
 use lazuli_service::store::Sealing;
 use lazuli_service::upload::upload;
 use lazuli_service::{Answer, Body, Fault};
@@ -83,13 +90,31 @@ pub fn share(snapshot: Option<Timestamp>) -> ShareAddress {
 
 pub fn new_path(body: NewBody) -> NewPath {
     NewPath {
-        times: FileTimes::all(Timestamp(1)),
-        attributes: 0,
-        permission: None,
+        smb: SmbWishes::NEW,
+        restores: false,
         metadata: Metadata::default(),
-        posix: None,
+        posix: PosixWishes::NONE,
         body,
     }
+}
+
+/// Another name, and nothing else.
+pub fn renamed() -> Renamed {
+    Renamed { smb: SmbWishes::UNCHANGED, metadata: None, content_type: None }
+}
+
+/// A copy that is given nothing.
+pub fn copying(source: CopySource, to: &str) -> CopyFile {
+    let given_file = GivenFile {
+        smb: SmbWishes::NEW,
+        sets_archive: false,
+        metadata: None,
+        posix: PosixWishes::NONE,
+        mode_of_source: false,
+        owner_of_source: false,
+    };
+    let shown_source = "there".to_owned();
+    CopyFile { at: at(to, None), preconditions: given(), source, shown_source, given: given_file }
 }
 
 pub fn code<T>(answer: Answer<T>) -> Result<T, ErrorCode> {
@@ -98,8 +123,15 @@ pub fn code<T>(answer: Answer<T>) -> Result<T, ErrorCode> {
 
 impl Bench {
     pub async fn create_share(&self) {
+        self.create_share_for(ShareProtocol::Smb).await;
+    }
+
+    pub async fn create_share_for(&self, protocol: ShareProtocol) {
         let create = |unit: lazuli_service::store::Unit| async move {
-            let new = NewShare::default();
+            let new = NewShare {
+                settings: ShareSettings { protocol, ..ShareSettings::default() },
+                ..NewShare::default()
+            };
             Ok::<_, Fault>(unit.share(&share(None)).await?.admit(Create, &given())?.create(&new)?)
         };
         self.services.commit(&self.context, create).await.unwrap();
@@ -120,15 +152,53 @@ impl Bench {
     ) -> Answer<()> {
         let delete = |unit: lazuli_service::store::Unit| async move {
             let share = unit.share(&share(snapshot)).await?.admit(Delete, &given())?.present()?;
-            share.delete(snapshots).await
+            share.delete(snapshots).await.map(drop)
         };
         self.services.commit(&self.context, delete).await
+    }
+
+    pub async fn usage(&self) -> u64 {
+        let input = GetShareStats { at: share(None), preconditions: given() };
+        input.execute(&self.services, &self.context).await.unwrap()
+    }
+
+    /// In GiB.
+    pub async fn set_quota(&self, quota: u32) {
+        let choices = ShareChoices { quota: Some(quota), ..ShareChoices::default() };
+        let input = SetShareProperties { at: share(None), preconditions: given(), choices };
+        input.execute(&self.services, &self.context).await.unwrap();
+    }
+
+    /// From now on deleted shares are kept for so many days.
+    pub async fn keep_deleted_shares(&self, days: u32) {
+        let policy = RetentionPolicy { enabled: true, days: Some(days), ..RetentionPolicy::default() };
+        let input = SetServiceProperties { delete_retention: Some(policy), ..Default::default() };
+        input.execute(&self.services, &self.context, Service::File).await.unwrap();
+    }
+
+    pub async fn list_shares(&self, asked: &ListShares) -> Vec<ListedShare> {
+        let (mut all, mut marker) = (Vec::new(), None);
+        loop {
+            let page = ListShares { marker, ..asked.clone() };
+            let list = page.execute(&self.services, &self.context).await.unwrap();
+            assert!(list.items.len() <= asked.max_results);
+            all.extend(list.items);
+            match list.next {
+                Some(next) => marker = Some(next),
+                None => return all,
+            }
+        }
+    }
+
+    pub async fn restore_share(&self, version: Timestamp) -> Answer<()> {
+        let input = RestoreShare { at: share(None), preconditions: given(), version };
+        input.execute(&self.services, &self.context).await.map(drop)
     }
 
     pub async fn create_path(&self, at: &FileAddress, body: NewBody) -> Answer<PathRecord> {
         let new = &new_path(body);
         let create = |unit: lazuli_service::store::Unit| async move {
-            unit.path(at).await?.admit(Create, &given())?.create(new).await
+            Ok(unit.path(at).await?.admit(Create, &given())?.create(new).await?.record)
         };
         self.services.commit(&self.context, create).await
     }
@@ -145,7 +215,7 @@ impl Bench {
     pub async fn delete_path(&self, name: &str) -> Answer<()> {
         let at = &at(name, None);
         let delete = |unit: lazuli_service::store::Unit| async move {
-            unit.path(at).await?.admit(Delete, &given())?.present()?.delete().await
+            unit.path(at).await?.admit(Delete, &given())?.present()?.delete().await.map(drop)
         };
         self.services.commit(&self.context, delete).await
     }
@@ -155,9 +225,24 @@ impl Bench {
         let rename = |unit: lazuli_service::store::Unit| async move {
             let source = unit.path(from).await?.admit(Rename, &given())?.present()?;
             let target = unit.path(to).await?.admit(Create, &given())?;
-            source.rename(target, replaces, |_| {}).await
+            Ok(source.rename(target, replaces, &renamed()).await?.record)
         };
         self.services.commit(&self.context, rename).await
+    }
+
+    pub async fn copy_path(&self, from: &FileAddress, to: &str) -> Answer<FileCopied> {
+        let source = FileSource { account: "acct".into(), at: from.clone(), preconditions: given() };
+        self.copy_to(CopySource::File(source), to).await
+    }
+
+    pub async fn copy_to(&self, source: CopySource, to: &str) -> Answer<FileCopied> {
+        copying(source, to).execute(&self.services, &self.context).await
+    }
+
+    pub async fn link_path(&self, target: &str, name: &str) -> Answer<PathRecord> {
+        let (target, at) = (at(target, None), at(name, None));
+        let input = CreateHardLink { at, target, preconditions: given() };
+        Ok(input.execute(&self.services, &self.context).await?.record)
     }
 
     pub async fn describe(&self, name: &str, text: &str) -> Answer<PathRecord> {
@@ -200,7 +285,7 @@ impl Bench {
 
     pub async fn read_file(&self, at: &FileAddress) -> Answer<Vec<u8>> {
         let input = GetFile { at: at.clone(), preconditions: given(), range: None };
-        let (_, bytes) = input.execute(&self.services, &self.context, Read).await?;
+        let bytes = input.execute(&self.services, &self.context, Read).await?.content;
         drain(bytes.map_err(Fault)?.1).await
     }
 

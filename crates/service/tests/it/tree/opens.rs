@@ -1,7 +1,8 @@
 //! Opens are rows: operations are judged by them, on whichever server, and those of dead servers end.
 
-use lazuli_model::admission::sharing::{ByteRangeLock, Caching, Open, Rights};
+use lazuli_model::admission::sharing::{ByteRangeLock, Open, Rights};
 use lazuli_model::admission::{LeaseAction, LeaseDuration};
+use lazuli_model::smb::{FileAttributes, Wish};
 use lazuli_service::store::key::Incarnation;
 use lazuli_service::store::{NewOpen, Unit};
 
@@ -9,19 +10,11 @@ use super::*;
 
 fn new_open(access: Rights, share: Rights, server: Incarnation) -> NewOpen {
     NewOpen {
-        account: String::new(),
-        share: String::new(),
-        open: Open { access, share, locks: Vec::new() },
-        caching: Caching::default(),
-        caching_key: None,
-        delete_on_close: false,
         path: "d/f".into(),
         session: 7,
         client_address: "127.0.0.1".into(),
-        client_name: None,
-        server,
         opened: Timestamp(1),
-        reconnected: None,
+        ..NewOpen::new(Open { access, share, ..Open::default() }, server)
     }
 }
 
@@ -55,7 +48,10 @@ impl Bench {
     }
 
     async fn lock(&self, name: &str, handle: u64, range: Range<u64>, exclusive: bool) -> Answer<bool> {
-        let (at, lock) = (&at(name, None), &ByteRangeLock { range, exclusive });
+        let (at, lock) = (
+            &at(name, None),
+            &ByteRangeLock { offset: range.start, length: range.end - range.start, exclusive },
+        );
         let change =
             |unit: Unit| async move { unit.path(at).await?.attend()?.lock(handle, lock.clone()).await };
         self.services.commit(&self.context, change).await
@@ -138,7 +134,7 @@ async fn locks_and_the_read_only_attribute() {
     bench.rename_path("d/other", "d/f", false).await.unwrap();
     bench.write_range("d/f", 0..1, 1).await.unwrap();
     let new = &NewPath {
-        attributes: 1,
+        smb: SmbWishes { attributes: Wish::Value(FileAttributes::READ_ONLY), ..SmbWishes::NEW },
         ..new_path(NewBody::File { length: 1, headers: ContentHeaders::default() })
     };
     let create = |unit: Unit| async move {
@@ -191,12 +187,12 @@ async fn handles_below_a_directory() {
         loop {
             let view = bench.services.view(&bench.context).await.unwrap();
             let found = view.path(&at(name, None)).await.unwrap();
-            let directory = found.admit(Look, &given()).unwrap().directory().unwrap();
-            let (handles, next) = directory.handles_below(after, 2).await.unwrap();
+            let directory = found.watch().unwrap();
+            let (handles, next) = directory.handles_below(after, 1).await.unwrap();
             count += handles.len();
             match next {
                 Some(next) => after = Some(next),
-                None => return (count, directory.handles().await.unwrap().len()),
+                None => return (count, directory.handles(None, 100).await.unwrap().0.len()),
             }
         }
     };
@@ -207,8 +203,8 @@ async fn handles_below_a_directory() {
     let moment = bench.snapshot_share().await;
     let then = &at("d/f", Some(moment));
     let view = bench.services.view(&bench.context).await.unwrap();
-    let file = view.path(then).await.unwrap().admit(Look, &given()).unwrap().file().unwrap();
-    assert!(file.handles().await.unwrap().is_empty());
+    let file = view.path(then).await.unwrap().watch().unwrap();
+    assert!(file.handles(None, 100).await.unwrap().0.is_empty());
     let new = &new_open(Rights::READ, Rights::ALL, Incarnation(1));
     let open = |unit: Unit| async move {
         unit.path(then).await?.admit(Attend, &given())?.present()?.open(new).await

@@ -44,7 +44,7 @@ async fn a_share_with_snapshots_is_deleted_with_them() {
     assert_eq!(code(bench.delete_share(None, include).await), Err(ErrorCode::DeleteShareWhenSnapshotLeased));
     bench.delete_share(Some(other), None).await.unwrap();
     assert_eq!(bench.snapshots().await, [one]);
-    let gone = Err(ErrorCode::ShareSnapshotNotFound);
+    let gone = Err(ErrorCode::ShareNotFound);
     assert_eq!(code(bench.delete_share(Some(other), None).await), gone);
     assert_eq!(code(bench.look(&at("", Some(other))).await).map(drop), gone);
     bench.delete_share(None, Some(DeleteShareSnapshots::IncludeLeased)).await.unwrap();
@@ -76,10 +76,10 @@ async fn a_snapshot_stays_as_it_is() {
             match kind {
                 "put" => file.put().await.map(drop),
                 "clear" => file.clear_range(0..10).await.map(drop),
-                "delete" => file.delete().await,
+                "delete" => file.delete().await.map(drop),
                 _ => {
                     let to = unit.path(&at("d/g", None)).await?.admit(Create, &given())?;
-                    file.rename(to, true, |_| {}).await.map(drop)
+                    file.rename(to, true, &renamed()).await.map(drop)
                 }
             }
         };
@@ -136,10 +136,18 @@ async fn shares_are_listed_by_name() {
         assert_eq!(code(again).map(drop), Err(ErrorCode::ShareAlreadyExists));
     }
     let view = bench.services.view(&bench.context).await.unwrap();
-    let (page, next) = view.shares("s", None, 2, 1 << 20).await.unwrap();
-    assert_eq!(page.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["s", "s1"]);
-    let (page, next) = view.shares("s", next.as_ref(), 2, 1 << 20).await.unwrap();
-    assert_eq!((page.len(), page[0].0.as_str(), next), (1, "s2", None));
+    let asked = ListShares {
+        prefix: "s".into(),
+        snapshots: false,
+        deleted: false,
+        marker: None,
+        max_results: 2,
+        max_bytes: 1 << 20,
+    };
+    let (page, marker) = view.shares(&asked).await.unwrap();
+    assert_eq!(page.iter().map(|listed| listed.name.as_str()).collect::<Vec<_>>(), ["s", "s1"]);
+    let (page, next) = view.shares(&ListShares { marker, ..asked }).await.unwrap();
+    assert_eq!((page.len(), page[0].name.as_str(), next), (1, "s2", None));
 }
 
 /// The root is 0, and so is the parent of what stands in it; every other number stays the same wherever it is moved.
@@ -150,7 +158,9 @@ async fn numbers_of_files() {
     bench.make_file("d/f", 0).await.unwrap();
     let numbers = async |name: &str| {
         let view = bench.services.view(&bench.context).await.unwrap();
-        view.path(&at(name, None)).await.unwrap().admit(Look, &given()).unwrap().present().unwrap().numbers()
+        let found = view.path(&at(name, None)).await.unwrap().admit(Look, &given()).unwrap();
+        let described = found.present().unwrap().described();
+        (described.id, described.parent_id)
     };
     let (directory, file) = (numbers("d").await, numbers("d/f").await);
     assert_eq!(numbers("").await, (0, 0));

@@ -1,6 +1,7 @@
 //! Versions, soft delete and undelete: what is listed and read is what was kept, whatever was switched on and off
 //! meanwhile; and when everything is deleted and its time has come, nothing is left.
 
+mod due;
 mod held;
 mod incremental;
 mod model;
@@ -194,16 +195,6 @@ async fn listings_by_hierarchy_fold_versions_too() {
     }
     world.delete("f/z", BlobState::Base, None, false).await.unwrap();
     world.delete("e", BlobState::Base, None, false).await.unwrap();
-    let shown = |items: &[BlobListItem]| -> Vec<String> {
-        let show = |item: &BlobListItem| match item {
-            BlobListItem::Prefix(prefix) => format!("{prefix}.."),
-            BlobListItem::Blob { name, state: BlobState::Version(_), .. } => format!("{name}@"),
-            BlobListItem::Blob { name, .. } => name.clone(),
-            BlobListItem::VersionsOnly { name, .. } => format!("{name}?"),
-            BlobListItem::Uncommitted { name, .. } => format!("{name}*"),
-        };
-        items.iter().map(show).collect()
-    };
     let asked = |versions: bool, only: bool| ListBlobs {
         delimiter: "/".into(),
         versions,
@@ -220,6 +211,79 @@ async fn listings_by_hierarchy_fold_versions_too() {
             assert_eq!(shown(&world.list(&asked, size).await), expected, "pages of {size}");
         }
     }
+}
+
+/// Versions that are soft deleted make no group, unless they are asked for.
+#[tokio::test]
+async fn listings_by_hierarchy_pass_over_deleted_versions() {
+    let mut world = World::new().await;
+    world.versioning = true;
+    world.keep_deleted(true).await;
+    for name in ["a/gone", "b/half", "c"] {
+        for label in ["one", "two"] {
+            world.put(name, label).await.unwrap();
+        }
+    }
+    for (name, kept) in [("a/gone", 0), ("b/half", 1)] {
+        world.delete(name, BlobState::Base, None, false).await.unwrap();
+        for version in states(&world, name).await.into_iter().skip(kept) {
+            world.delete(name, version, None, false).await.unwrap();
+        }
+    }
+    let asked =
+        |deleted: bool| ListBlobs { delimiter: "/".into(), versions: true, deleted, ..ListBlobs::default() };
+    for size in [1, 2, 100] {
+        assert_eq!(shown(&world.list(&asked(false), size).await), ["b/..", "c@", "c"], "pages of {size}");
+        assert_eq!(
+            shown(&world.list(&asked(true), size).await),
+            ["a/..", "b/..", "c@", "c"],
+            "pages of {size}"
+        );
+    }
+}
+
+/// A listing that meets more that is gone than one request passes over ends its page there, and the next goes on.
+#[tokio::test]
+async fn a_listing_goes_on_behind_very_many_that_are_gone() {
+    let mut world = World::new().await;
+    world.versioning = true;
+    world.keep_deleted(true).await;
+    let mut versions = Vec::new();
+    for _ in 0..5_300 {
+        let put = world.put("gone/x", "one").await.unwrap();
+        versions.extend(put.version);
+    }
+    world.put("gone/y", "one").await.unwrap();
+    world.put("later", "one").await.unwrap();
+    world.delete("gone/x", BlobState::Base, None, false).await.unwrap();
+    for version in versions {
+        world.delete("gone/x", BlobState::Version(version), None, false).await.unwrap();
+    }
+    let asked = |delimiter: &str| ListBlobs {
+        container: "c".into(),
+        max_results: 100,
+        max_bytes: 1 << 20,
+        delimiter: delimiter.into(),
+        versions: true,
+        ..ListBlobs::default()
+    };
+    let first = world.page(asked("/")).await;
+    assert!(first.next.is_some(), "one request does not look at all of them: {:?}", shown(&first.items));
+    for size in [1, 100] {
+        assert_eq!(shown(&world.list(&asked("/"), size).await), ["gone/..", "later"]);
+        assert_eq!(shown(&world.list(&asked(""), size).await), ["gone/y", "later"]);
+    }
+}
+
+fn shown(items: &[BlobListItem]) -> Vec<String> {
+    let show = |item: &BlobListItem| match item {
+        BlobListItem::Prefix(prefix) => format!("{prefix}.."),
+        BlobListItem::Blob { name, state: BlobState::Version(_), .. } => format!("{name}@"),
+        BlobListItem::Blob { name, .. } => name.clone(),
+        BlobListItem::VersionsOnly { name, .. } => format!("{name}?"),
+        BlobListItem::Uncommitted { name, .. } => format!("{name}*"),
+    };
+    items.iter().map(show).collect()
 }
 
 #[tokio::test]
@@ -244,15 +308,16 @@ async fn a_deleted_container_is_restored_or_swept() {
         }
         panic!("the listing finds no end");
     };
-    let restore = async |to: &str, version: Timestamp| {
+    let restore_of = async |deleted: &str, to: &str, version: Timestamp| {
         let input = RestoreContainer {
             container: to.into(),
             preconditions: Preconditions::default(),
-            deleted: "c".into(),
+            deleted: deleted.into(),
             version,
         };
         input.execute(world.servers(), &world.context).await.map_err(|fault| fault.0.code)
     };
+    let restore = async |to: &str, version: Timestamp| restore_of("c", to, version).await;
     // Twice in the same moment of the clock, and a third container stands there now.
     delete("c").await.unwrap();
     world.create_container("c").await.unwrap();
@@ -270,6 +335,7 @@ async fn a_deleted_container_is_restored_or_swept() {
     let first = list(true, 10).await[0].1.unwrap();
     assert_eq!(restore("c", first).await, Err(ErrorCode::ContainerAlreadyExists));
     assert_eq!(restore("e", Timestamp(first.0 + 9)).await, Err(ErrorCode::ContainerNotFound));
+    assert_eq!(restore_of("d", "e", first).await, Err(ErrorCode::ContainerNotFound), "of another name");
     delete("c").await.unwrap();
     restore("c", first).await.unwrap();
     assert_eq!(world.get("b", BlobState::Base).await.unwrap(), bytes_of("one"));

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use lazuli_engine::Host;
 use lazuli_engine::host::{Clock, ManualClock};
-use lazuli_engine::{Engine, Host};
 use lazuli_model::access::PublicAccess;
 use lazuli_model::account::AccountFeatures;
 use lazuli_model::admission::Preconditions;
@@ -37,7 +37,7 @@ impl World {
     pub async fn new() -> Self {
         let host = Host::test();
         let Clock::Manual(clock) = host.clock.clone() else { panic!("a test's clock") };
-        let engine = Engine::memory(host);
+        let engine = crate::testing::engine(host).await;
         let mut features = AccountFeatures::default();
         features.entry("acct").container_soft_delete = Some(KEPT_DAYS);
         let off = ServiceOptions { features: Arc::new(features.clone()), ..ServiceOptions::default() };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::first_shape;
+use super::{Shape, first_shape};
 use crate::store::record::dead_snapshots::DeadSnapshots;
 
 #[derive(Serialize, Deserialize)]
@@ -12,14 +12,30 @@ pub struct DeadSnapshotsV1 {
 
 first_shape!(DeadSnapshotsV1);
 
-impl From<&DeadSnapshots> for DeadSnapshotsV1 {
-    fn from(dead: &DeadSnapshots) -> Self {
-        Self { up_to: dead.up_to }
+#[derive(Serialize, Deserialize)]
+pub struct DeadSnapshotsV2 {
+    up_to: u64,
+    from: u64,
+}
+
+impl Shape for DeadSnapshotsV2 {
+    const NUMBER: u8 = 2;
+    type Before = DeadSnapshotsV1;
+
+    /// It was not said how many of them were swept.
+    fn step(DeadSnapshotsV1 { up_to }: DeadSnapshotsV1) -> Self {
+        Self { up_to, from: 0 }
     }
 }
 
-impl From<DeadSnapshotsV1> for DeadSnapshots {
-    fn from(stored: DeadSnapshotsV1) -> Self {
-        Self { up_to: stored.up_to }
+impl From<&DeadSnapshots> for DeadSnapshotsV2 {
+    fn from(DeadSnapshots { from, up_to }: &DeadSnapshots) -> Self {
+        Self { up_to: *up_to, from: *from }
+    }
+}
+
+impl From<DeadSnapshotsV2> for DeadSnapshots {
+    fn from(DeadSnapshotsV2 { up_to, from }: DeadSnapshotsV2) -> Self {
+        Self { from, up_to }
     }
 }

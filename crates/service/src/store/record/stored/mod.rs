@@ -12,11 +12,13 @@ pub mod content;
 pub mod copy_job;
 pub mod dead_snapshots;
 pub mod deleted_container;
+pub mod deleted_share;
 pub mod event;
 pub mod kept_snapshots;
 pub mod lease;
 pub mod open;
 pub mod path;
+pub mod permission;
 pub mod place;
 pub mod queue;
 pub mod server;
@@ -25,6 +27,8 @@ pub mod share;
 pub mod table;
 #[cfg(test)]
 mod tests;
+pub mod usage;
+pub mod watch;
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;

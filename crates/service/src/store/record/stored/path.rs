@@ -43,6 +43,7 @@ enum PathBodyV1 {
     Directory,
     File(Box<FileBodyV1>),
     SymbolicLink { target: String },
+    Name,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -88,6 +89,7 @@ impl From<&PathRecord> for PathV1 {
                 PathBody::Directory => PathBodyV1::Directory,
                 PathBody::File(file) => PathBodyV1::File(Box::new(FileBodyV1::of(file))),
                 PathBody::SymbolicLink { target } => PathBodyV1::SymbolicLink { target: target.clone() },
+                PathBody::Name => PathBodyV1::Name,
             },
         }
     }
@@ -111,6 +113,7 @@ impl From<PathV1> for PathRecord {
                 PathBodyV1::Directory => PathBody::Directory,
                 PathBodyV1::File(file) => PathBody::File(Box::new(file.into_body())),
                 PathBodyV1::SymbolicLink { target } => PathBody::SymbolicLink { target },
+                PathBodyV1::Name => PathBody::Name,
             },
         }
     }

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::first_shape;
+use super::{Shape, first_shape};
+use crate::store::formats::Formats;
 use crate::store::key::{ContentId, Incarnation};
 use crate::store::record::server::{Intent, JobRow, ServerRow};
-use crate::store::record::settings::{ClockOffset, DelegationSecret, ScopeSecret, TagsIndexed};
+use crate::store::record::settings::{ClockOffset, DelegationSecret, ScopeSecret, StoreFormat, TagsIndexed};
 
 #[derive(Serialize, Deserialize)]
 pub struct ServerV1 {
@@ -14,6 +15,28 @@ pub struct ServerV1 {
     reading: Vec<ContentId>,
     beat: u64,
     accounts: u64,
+}
+
+/// It told nothing of formats: servers of that time read the first one.
+#[derive(Serialize, Deserialize)]
+pub struct ServerV2 {
+    epoch: u64,
+    drained: u64,
+    reading: Vec<ContentId>,
+    beat: u64,
+    accounts: u64,
+    lowest_format: u32,
+    highest_format: u32,
+}
+
+impl Shape for ServerV2 {
+    const NUMBER: u8 = 2;
+    type Before = ServerV1;
+
+    fn step(before: ServerV1) -> Self {
+        let ServerV1 { epoch, drained, reading, beat, accounts } = before;
+        Self { epoch, drained, reading, beat, accounts, lowest_format: 1, highest_format: 1 }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -40,19 +63,45 @@ pub struct ClockOffsetV1(u64);
 #[derive(Serialize, Deserialize)]
 pub struct TagsIndexedV1(u64);
 
-first_shape!(ServerV1, JobV1, IntentV1, DelegationSecretV1, ScopeSecretV1, ClockOffsetV1, TagsIndexedV1);
+#[derive(Serialize, Deserialize)]
+pub struct StoreFormatV1(u32);
 
-impl From<&ServerRow> for ServerV1 {
+first_shape!(
+    ServerV1,
+    JobV1,
+    IntentV1,
+    DelegationSecretV1,
+    ScopeSecretV1,
+    ClockOffsetV1,
+    TagsIndexedV1,
+    StoreFormatV1
+);
+
+impl From<&ServerRow> for ServerV2 {
     fn from(row: &ServerRow) -> Self {
-        let ServerRow { epoch, drained, reading, beat, accounts } = row.clone();
-        Self { epoch, drained, reading, beat, accounts }
+        let ServerRow { epoch, drained, reading, beat, accounts, formats } = row.clone();
+        let Formats { lowest, highest } = formats;
+        Self { epoch, drained, reading, beat, accounts, lowest_format: lowest, highest_format: highest }
     }
 }
 
-impl From<ServerV1> for ServerRow {
-    fn from(stored: ServerV1) -> Self {
-        let ServerV1 { epoch, drained, reading, beat, accounts } = stored;
-        Self { epoch, drained, reading, beat, accounts }
+impl From<ServerV2> for ServerRow {
+    fn from(stored: ServerV2) -> Self {
+        let ServerV2 { epoch, drained, reading, beat, accounts, lowest_format, highest_format } = stored;
+        let formats = Formats { lowest: lowest_format, highest: highest_format };
+        Self { epoch, drained, reading, beat, accounts, formats }
+    }
+}
+
+impl From<&StoreFormat> for StoreFormatV1 {
+    fn from(format: &StoreFormat) -> Self {
+        Self(format.0)
+    }
+}
+
+impl From<StoreFormatV1> for StoreFormat {
+    fn from(stored: StoreFormatV1) -> Self {
+        Self(stored.0)
     }
 }
 

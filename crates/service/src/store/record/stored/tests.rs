@@ -1,5 +1,6 @@
 //! The bytes of every shape, as directories have them.
 
+mod copy_job;
 mod files;
 
 use lazuli_model::access::{AccessPolicy, PublicAccess};
@@ -26,7 +27,6 @@ use crate::store::record::blob::{BlobExtras, BlobRecord};
 use crate::store::record::block::{BlockRecord, StagedRecord};
 use crate::store::record::container::ContainerRecord;
 use crate::store::record::content::{self, Content, DeadContent, Holders, ListedBlock, Piece, Segment};
-use crate::store::record::copy_job::CopyJob;
 use crate::store::record::dead_snapshots::DeadSnapshots;
 use crate::store::record::deleted_container::DeletedContainer;
 use crate::store::record::event::EventRow;
@@ -230,19 +230,11 @@ fn contents_and_blocks() {
     assert_bytes(&DeadContent::Segments, "0102");
     assert_bytes(&DeadContent::Stage, "0103");
     assert_bytes(&DeadContent::Absorb, "0104");
-    assert_bytes(&DeadSnapshots { up_to: 300 }, "01ac02");
+    assert_bytes(&DeadSnapshots { from: 7, up_to: 300 }, "02ac0207");
+    assert_eq!(DeadSnapshots::decode(&[1, 0xac, 2]).expect("read"), DeadSnapshots { from: 0, up_to: 300 });
     let deletion = SoftDeletion { deleted: Timestamp(5), until: Timestamp(300) };
     let kept = KeptTogether { from: 1, up_to: 300, deletion, count: 7 };
     assert_bytes(&KeptSnapshots(vec![kept]), "010101ac0205ac0207");
-    let job = CopyJob {
-        id: uuid::Uuid::from_u128(0x11),
-        account: "a".into(),
-        container: "c".into(),
-        generation: Generation([2; 12]),
-        blob: "b".into(),
-        until: Timestamp(300),
-    };
-    assert_bytes(&job, "01110161016302020202020202020202020201 62ac02".replace(' ', "").as_str());
 }
 
 #[test]

@@ -1,0 +1,180 @@
+//! Servers over PostgreSQL, beside the database alone: what a commit and a read cost there, what the engine without HTTP makes of
+//! them, and what is left of that over the wire, from one server and from four. On two cores four servers cannot be shown in
+//! operations a second; what an operation costs of the database can.
+
+mod bare;
+mod clients;
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::Command;
+
+use lazuli_testing::postgres::{Postgres, available};
+use lazuli_testing::{Server, free_ports};
+
+use crate::Outcome;
+use crate::meter::cpu_of;
+use crate::options::ClusterRun;
+use clients::{Load, Work};
+
+const SERVERS: usize = 4;
+/// Of a queue, in all.
+const QUEUE_CLIENTS: usize = 32;
+
+/// How fast, and what an operation cost in microseconds of CPU.
+#[derive(Clone, Copy)]
+pub struct Figure {
+    per_second: f64,
+    database: f64,
+    servers: f64,
+}
+
+struct Place<'a> {
+    run: &'a ClusterRun,
+    postgres: &'a Postgres,
+    directory: PathBuf,
+    runtime: tokio::runtime::Runtime,
+}
+
+pub fn measure(run: &ClusterRun) -> Outcome {
+    let settings = ["shared_buffers=256MB", "max_wal_size=2GB"];
+    let Some(postgres) = Postgres::start(&settings) else { return Ok(()) };
+    let directory = std::env::temp_dir().join(format!("lazuli-bench-cluster-{}", std::process::id()));
+    fs::create_dir_all(&directory)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let place = Place { run, postgres: &postgres, directory, runtime };
+    let done = place.all();
+    let _ = fs::remove_dir_all(&place.directory);
+    done
+}
+
+impl Place<'_> {
+    fn all(&self) -> Outcome {
+        println!("{:<44} {:>9} {:>12} {:>12}", "", "per s", "database us", "servers us");
+        let select =
+            self.pgbench("select, 16 clients", "SELECT abalance FROM pgbench_accounts WHERE aid = :aid;")?;
+        let bare = self.engine_alone()?;
+        let one = self.servers(1, "reads=primary", &["--reads", "primary"])?;
+        let put = self.over_http(&one, "Put Blob 1 KiB, 16 clients", Load::spread(Work::Put, 16))?;
+        let lease = self.over_http(&one, "Lease Blob (renew), 16 clients", Load::spread(Work::Lease, 16))?;
+        let get = self.over_http(&one, "Get Blob 1 KiB, 16 clients", Load::spread(Work::Get, 16))?;
+        let alone = self.over_http(&one, "Put Blob 1 KiB, 1 client", Load::spread(Work::Put, 1))?;
+        drop(one);
+        let strict = self.servers(1, "reads=strict", &["--reads", "strict"])?;
+        let confirmed =
+            self.over_http(&strict, "Get Blob 1 KiB, 16 clients, strict", Load::spread(Work::Get, 16))?;
+        drop(strict);
+        let four = self.servers(SERVERS, "four servers", &["--reads", "primary"])?;
+        let put_four =
+            self.over_http(&four, "Put Blob 1 KiB, 16 clients of each of four", Load::spread(Work::Put, 64))?;
+        let queue = Load::spread(Work::Queue, QUEUE_CLIENTS);
+        let queue = self.over_http(&four, "put, get and delete in one queue, of four", queue)?;
+        println!("\n{:<58} {:>9} {:>9}", "", "measured", "bar");
+        let bar = |what: &str, measured: f64, least: Option<f64>, most: Option<f64>| {
+            let (bar, met) = match (least, most) {
+                (Some(least), _) => (format!(">= {least:.2}"), measured >= least),
+                (None, Some(most)) => (format!("<= {most:.2}"), measured <= most),
+                (None, None) => (String::new(), true),
+            };
+            println!("{what:<58} {measured:>9.2} {bar:>9}{}", if met { "" } else { "  MISSED" });
+        };
+        bar("Put Blob, of the engine alone", put.per_second / bare.per_second, Some(0.40), None);
+        bar("  CPU of the database, of that", put.database / bare.database, None, Some(1.25));
+        bar("Lease Blob, of the engine alone", lease.per_second / bare.per_second, Some(0.40), None);
+        bar("Get Blob, of pgbench's select", get.per_second / select.per_second, Some(0.25), None);
+        bar("  CPU of the database, of that", get.database / select.database, None, Some(1.50));
+        bar("Get Blob strict, of that not strict", confirmed.per_second / get.per_second, Some(0.60), None);
+        bar("CPU of the database, four servers of one", put_four.database / put.database, None, Some(1.15));
+        bar("CPU of the servers, four of one", put_four.servers / put.servers, None, Some(1.15));
+        bar("put, get and delete of one queue, a second", queue.per_second, Some(2_000.0), None);
+        bar("Put Blob of one client, ms", 1_000.0 / alone.per_second, None, None);
+        Ok(())
+    }
+
+    fn seconds(&self) -> f64 {
+        self.run.seconds
+    }
+
+    fn pgbench(&self, name: &str, statement: &str) -> Outcome<Figure> {
+        let (programs, _) = available().ok_or("no PostgreSQL")?;
+        let run = |arguments: &[&str]| {
+            let mut command = Command::new(programs.join("pgbench"));
+            command.args(["-h", "127.0.0.1", "-U", "lazuli", "-p", &self.postgres.port.to_string()]);
+            command.args(arguments).arg("postgres").output()
+        };
+        run(&["-q", "-i"])?;
+        let script = self.directory.join("select.sql");
+        fs::write(&script, format!("\\set aid random(1, 100000)\n{statement}\n"))?;
+        let before = self.database_cpu();
+        let seconds = self.seconds().ceil().max(1.0);
+        let time = seconds.to_string();
+        let script = script.to_string_lossy().into_owned();
+        let output = run(&["-n", "-M", "prepared", "-c", "16", "-j", "1", "-T", &time, "-f", &script])?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let tps = text
+            .lines()
+            .find_map(|line| line.strip_prefix("tps = ")?.split_whitespace().next()?.parse().ok());
+        let per_second: f64 = tps.ok_or_else(|| format!("pgbench: {text}"))?;
+        // Its connections are gone by now: what they took is the postmaster's.
+        let database = (self.database_cpu() - before) * 1e6 / (per_second * seconds);
+        Ok(told(name, Figure { per_second, database, servers: 0.0 }))
+    }
+
+    fn database_cpu(&self) -> f64 {
+        cpu_of(self.postgres.process())
+    }
+
+    fn engine_alone(&self) -> Outcome<Figure> {
+        let before = self.database_cpu();
+        let (operations, seconds) =
+            self.runtime.block_on(bare::commits(&self.postgres.url(), self.seconds()))?;
+        let database = (self.database_cpu() - before) * 1e6 / operations as f64;
+        let figure = Figure { per_second: operations as f64 / seconds, database, servers: 0.0 };
+        Ok(told("the engine alone: read one key, write 1 KiB, 16", figure))
+    }
+
+    fn servers(&self, count: usize, name: &str, flags: &[&str]) -> Outcome<Vec<Server>> {
+        let schema = format!("b_{}", name.replace([' ', '='], "_"));
+        let mut servers = Vec::new();
+        for number in 0..count {
+            let mut command = Command::new(&self.run.lazuli);
+            free_ports(&mut command).args([
+                "--silent",
+                "--database",
+                &self.postgres.url(),
+                "--schema",
+                &schema,
+            ]);
+            command
+                .arg("--bytes")
+                .arg(format!("file://{}", self.directory.join(&schema).display()))
+                .args(flags);
+            command.stderr(fs::File::create(self.directory.join(format!("{schema}-{number}.log")))?);
+            servers.push(Server::start(&mut command)?);
+        }
+        Ok(servers)
+    }
+
+    fn over_http(&self, servers: &[Server], name: &str, load: Load) -> Outcome<Figure> {
+        let listener = if load.work == Work::Queue { "queue" } else { "blob" };
+        let doors: Vec<SocketAddr> =
+            servers.iter().filter_map(|server| Some(server.listener(listener)?.address)).collect();
+        let of_servers = || servers.iter().map(|server| cpu_of(server.id())).sum::<f64>();
+        self.runtime.block_on(clients::prepare(&doors, load))?;
+        let before = (self.database_cpu(), of_servers());
+        let (operations, seconds) = self.runtime.block_on(clients::run(&doors, load, self.seconds()))?;
+        let per = |seconds: f64| seconds * 1e6 / operations.max(1) as f64;
+        let figure = Figure {
+            per_second: operations as f64 / seconds,
+            database: per(self.database_cpu() - before.0),
+            servers: per(of_servers() - before.1),
+        };
+        Ok(told(name, figure))
+    }
+}
+
+fn told(name: &str, figure: Figure) -> Figure {
+    println!("{name:<44} {:>9.0} {:>12.0} {:>12.0}", figure.per_second, figure.database, figure.servers);
+    figure
+}

@@ -1,0 +1,235 @@
+//! Commit lanes: each carries a group to the database at a time, and answers its members.
+//!
+//! An error of the database says that nothing was done: the group is tried again, or cut in two. When the connection is lost,
+//! the lane settles for good what became of the group before it goes on: see `sql/resolve_1.sql`.
+
+use super::connection::Connection;
+use super::fault::Fault;
+use super::group::Verdicts;
+use super::member::Member;
+use super::primary::{NO_PRIMARY, PATIENCE};
+use super::queue::{GROUP_LOCKS, Taken};
+use super::shared::Shared;
+use super::sql::Sql;
+use super::uuid::Uuid;
+use crate::error::{Corrupt, EngineError, Refusal};
+use crate::txn::Ticks;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+
+/// Attempts of a group before it is cut in two, and of a member before it is refused.
+const ATTEMPTS: u32 = 3;
+const ATTEMPTS_ALONE: u32 = 40;
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+const CONNECT_PATIENCE: Duration = Duration::from_secs(1);
+/// A lane that cannot settle a group gives up so long after the engine was dropped.
+const FAREWELL: Duration = Duration::from_secs(30);
+
+const BUSY: EngineError = EngineError::Unavailable("the database is busy");
+const DEADLINE: EngineError = EngineError::Unavailable("deadline passed");
+
+struct Part {
+    members: Vec<Member>,
+    attempts: u32,
+    /// With the lock of the whole schema instead of one for each key.
+    whole: bool,
+}
+
+pub(super) async fn run(shared: Arc<Shared>, lane: usize) {
+    let mut held = None;
+    while shared.queue.wanted(lane).await {
+        let connected = shared.connected(&mut held).await;
+        let Taken { group, late } = match &connected {
+            Ok(()) => shared.queue.take(lane),
+            Err(_) => shared.queue.take_late(PATIENCE),
+        };
+        let nothing = group.is_empty() && late.is_empty();
+        let why = if connected.is_ok() { DEADLINE } else { NO_PRIMARY };
+        for member in late {
+            shared.refuse(member, Refusal::Error(why.clone()));
+        }
+        if !group.is_empty() {
+            shared.carry(group, &mut held).await;
+        }
+        shared.queue.tell_settled();
+        match connected {
+            Ok(()) if nothing => shared.queue.woken(lane).await,
+            Ok(()) => {}
+            Err(_) => sleep(LONGEST_PAUSE).await,
+        }
+    }
+}
+
+impl Shared {
+    /// Sees to it that there is a connection to the proven primary.
+    async fn connected(&self, held: &mut Option<Connection>) -> Result<(), Fault> {
+        let current = self.primaries.current().map(|primary| primary.generation);
+        let usable = |held: &Connection| Some(held.generation) == current && !held.is_closed();
+        if !held.as_ref().is_some_and(usable) {
+            *held = None;
+            *held = Some(self.primaries.connect(Instant::now() + CONNECT_PATIENCE).await?);
+        }
+        Ok(())
+    }
+
+    async fn carry(&self, members: Vec<Member>, held: &mut Option<Connection>) {
+        let locks: usize = members.iter().map(Member::locks).sum();
+        let mut parts = vec![Part { members, attempts: 0, whole: locks > GROUP_LOCKS * 2 }];
+        while let Some(part) = parts.pop() {
+            let group = self.new_group();
+            let fault = match self.attempt(held, group, &part).await {
+                Ok(verdicts) => {
+                    self.answer(part.members, verdicts);
+                    continue;
+                }
+                Err(fault) => fault,
+            };
+            match fault {
+                Fault::Lost(why) => {
+                    tracing::warn!(why, members = part.members.len(), "a commit's connection was lost");
+                    self.counters.resolved.fetch_add(1, Relaxed);
+                    match self.resolve(group, held).await {
+                        Some(Settled::Committed { now, refused }) => {
+                            let verdicts = Verdicts::known_later(&part.members, now, &refused);
+                            self.answer(part.members, verdicts);
+                        }
+                        Some(Settled::Never) => self.put_back(part.members),
+                        None => self.leave_unknown(part.members),
+                    }
+                }
+                // Nothing was done; whichever node is the primary now will be asked.
+                Fault::NotPrimary | Fault::Settled => {
+                    *held = None;
+                    self.put_back(part.members);
+                }
+                fault => {
+                    self.counters.again.fetch_add(1, Relaxed);
+                    self.again(part, fault, &mut parts).await;
+                }
+            }
+        }
+    }
+
+    /// A group that was not committed: once more, in halves, or not at all.
+    async fn again(&self, mut part: Part, fault: Fault, parts: &mut Vec<Part>) {
+        let alone = part.members.len() == 1;
+        let most = if alone { ATTEMPTS_ALONE } else { ATTEMPTS };
+        match fault {
+            Fault::Again if part.attempts < most => {
+                self.pause(part.attempts).await;
+                parts.push(Part { attempts: part.attempts + 1, ..part });
+            }
+            Fault::Locks if alone && !part.whole => parts.push(Part { whole: true, ..part }),
+            _ if !alone => {
+                let half = part.members.split_off(part.members.len() / 2);
+                for members in [half, part.members] {
+                    parts.push(Part { members, attempts: 0, whole: false });
+                }
+            }
+            Fault::Unexpected(text) => {
+                tracing::error!(text, "the database refused a commit");
+                self.refuse_under_way(part.members, EngineError::Corrupt(Corrupt(text)));
+            }
+            _ => self.refuse_under_way(part.members, BUSY),
+        }
+    }
+
+    async fn pause(&self, attempts: u32) {
+        let longest = Duration::from_millis(1).saturating_mul(1 << attempts.min(6)).min(LONGEST_PAUSE);
+        sleep(Duration::from_micros(self.random.below(longest.as_micros() as u64))).await;
+    }
+
+    async fn attempt(
+        &self,
+        held: &mut Option<Connection>,
+        group: Uuid,
+        part: &Part,
+    ) -> Result<Verdicts, Fault> {
+        // After a lost connection: what follows in this lane was not sent yet.
+        if self.connected(held).await.is_err() {
+            return Err(Fault::NotPrimary);
+        }
+        let Some(connection) = held.as_ref() else { return Err(Fault::NotPrimary) };
+        if connection.statement(Sql::Commit).await.is_err() {
+            self.primaries.suspect(connection.generation);
+            return Err(Fault::NotPrimary);
+        }
+        let (began, mark) = (Instant::now(), self.barrier.mark());
+        let generation = connection.generation;
+        let verdicts = tokio::select! {
+            verdicts = self.commit_group(connection, group, &part.members, part.whole) => verdicts,
+            // The node that has the group is not the primary any more: it may never answer.
+            () = self.primaries.succeeded(generation) => Err(Fault::lost("another primary")),
+        };
+        match &verdicts {
+            Ok(verdicts) => {
+                self.counters.times.took(began.elapsed());
+                if verdicts.refused.iter().any(Option::is_none) {
+                    self.counters.groups.fetch_add(1, Relaxed);
+                    self.primaries.committed();
+                    self.barrier.pass(mark, generation);
+                }
+            }
+            Err(fault) => {
+                if fault.ends_connection() {
+                    *held = None;
+                    self.primaries.suspect(generation);
+                }
+            }
+        }
+        verdicts
+    }
+
+    /// Settles what became of a group. `None` when the engine ends before that.
+    async fn resolve(&self, group: Uuid, held: &mut Option<Connection>) -> Option<Settled> {
+        let mut ended = None;
+        loop {
+            if self.queue.is_ended() {
+                let since: &mut Instant = ended.get_or_insert_with(Instant::now);
+                if since.elapsed() > FAREWELL {
+                    return None;
+                }
+            }
+            if self.connected(held).await.is_ok()
+                && let Some(connection) = held.as_ref()
+            {
+                let now = self.clock.sent().1;
+                match connection.query_one(Sql::Resolve, &[&group, &now]).await {
+                    Ok(row) => match settled(&row) {
+                        Ok(settled) => return Some(settled),
+                        Err(fault) => tracing::error!(%fault, "a group's row cannot be read"),
+                    },
+                    Err(fault) => {
+                        tracing::debug!(%fault, "a group is not settled yet");
+                        if fault.ends_connection() {
+                            self.primaries.suspect(connection.generation);
+                            *held = None;
+                        }
+                    }
+                }
+            }
+            sleep(LONGEST_PAUSE).await;
+        }
+    }
+
+    /// Begins with the time, so that old groups stand together.
+    fn new_group(&self) -> Uuid {
+        let millis = u128::from(self.clock.steady().0 / 10_000);
+        Uuid(millis << 80 | self.random.u128() >> 48)
+    }
+}
+
+enum Settled {
+    Committed { now: Ticks, refused: Vec<i32> },
+    Never,
+}
+
+fn settled(row: &tokio_postgres::Row) -> Result<Settled, Fault> {
+    if !row.try_get::<_, bool>(0)? {
+        return Ok(Settled::Never);
+    }
+    let at: i64 = row.try_get(1)?;
+    Ok(Settled::Committed { now: Ticks(at.cast_unsigned()), refused: row.try_get(2)? })
+}

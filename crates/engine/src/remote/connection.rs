@@ -1,0 +1,118 @@
+//! One connection to the database.
+
+use super::fault::Fault;
+use super::options::Dialect;
+use super::settings::{CONNECT_PATIENCE, Node, Settings};
+use super::sql::Sql;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use tokio::runtime::Handle;
+use tokio::sync::OnceCell;
+use tokio::time::timeout;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, NoTls, Row, Statement};
+
+/// What every session is set to. Plans must not change with what the table looks like at the moment.
+const SESSION: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+    SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan;
+    SET lock_timeout = '2s'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '15s';
+    SET client_connection_check_interval = '5s'; SET standard_conforming_strings = on;";
+const READ_COMMITTED: &str = "SET default_transaction_isolation = 'read committed';";
+const SERIALIZABLE: &str = "SET default_transaction_isolation = 'serializable';";
+
+pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+pub(super) struct Connection {
+    client: Client,
+    settings: Arc<Settings>,
+    statements: [OnceCell<Statement>; Sql::COUNT],
+    /// Which choice of a primary it belongs to.
+    pub generation: u64,
+}
+
+impl Connection {
+    /// A session on a node. It lives on the engine's runtime, whichever asks for it.
+    pub async fn open(
+        runtime: &Handle,
+        settings: &Arc<Settings>,
+        node: &Node,
+        generation: u64,
+    ) -> Result<Self, Fault> {
+        let (settings, node) = (settings.clone(), node.clone());
+        let opening = async move {
+            let client = connect(&node).await?;
+            let isolation = match settings.dialect {
+                Dialect::Locks => READ_COMMITTED,
+                Dialect::Serializable => SERIALIZABLE,
+            };
+            client.batch_execute(&format!("{SESSION}{isolation}")).await?;
+            Ok(Self { client, settings, statements: Default::default(), generation })
+        };
+        let opened = runtime.spawn(async move { timeout(CONNECT_PATIENCE, opening).await });
+        match opened.await {
+            Ok(Ok(opened)) => opened,
+            Ok(Err(_)) => Err(Fault::lost("no connection in time")),
+            Err(_) => Err(Fault::lost("the runtime is shutting down")),
+        }
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    pub async fn query(&self, sql: Sql, params: Params<'_>) -> Result<Vec<Row>, Fault> {
+        let statement = self.statement(sql).await?;
+        Ok(self.client.query(&statement, params).await?)
+    }
+
+    /// The only row.
+    pub async fn query_one(&self, sql: Sql, params: Params<'_>) -> Result<Row, Fault> {
+        let statement = self.statement(sql).await?;
+        Ok(self.client.query_one(&statement, params).await?)
+    }
+
+    /// The statement, prepared. After this, a query is on its way once it is polled.
+    pub async fn statement(&self, sql: Sql) -> Result<Statement, Fault> {
+        let cell = self.statements.get(sql as usize).ok_or(Fault::Unexpected("no such statement".into()))?;
+        let prepare = || self.client.prepare(self.settings.texts.text(sql));
+        Ok(cell.get_or_try_init(prepare).await?.clone())
+    }
+
+    pub async fn execute(&self, text: &str) -> Result<(), Fault> {
+        Ok(self.client.batch_execute(text).await?)
+    }
+
+    /// Sends without waiting for the answer. What is sent later on this connection is done later.
+    pub fn send(&self, text: &str) {
+        let sent = pin!(self.client.batch_execute(text));
+        // The first poll puts it into the connection's queue; the answer is read by the connection's task, and dropped.
+        let _: Poll<_> = sent.poll(&mut Context::from_waker(Waker::noop()));
+    }
+
+    /// For what is asked once.
+    pub async fn ask(&self, text: &str, params: Params<'_>) -> Result<Vec<Row>, Fault> {
+        Ok(self.client.query(text, params).await?)
+    }
+}
+
+async fn connect(node: &Node) -> Result<Client, Fault> {
+    Ok(match node.tls.clone() {
+        None => {
+            let (client, connection) = node.config.connect(NoTls).await?;
+            tokio::spawn(ended(connection));
+            client
+        }
+        Some(tls) => {
+            let (client, connection) = node.config.connect(tls).await?;
+            tokio::spawn(ended(connection));
+            client
+        }
+    })
+}
+
+async fn ended(connection: impl Future<Output = Result<(), tokio_postgres::Error>>) {
+    if let Err(error) = connection.await {
+        tracing::debug!(%error, "a connection to the database ended");
+    }
+}

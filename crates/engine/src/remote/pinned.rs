@@ -1,0 +1,206 @@
+//! Snapshots that are held: a transaction on a connection of its own, for as long as a reader lives, with a bound.
+
+use super::connection::Connection;
+use super::fault::Fault;
+use super::lanes::Batch;
+use super::primary::PATIENCE;
+use super::shared::Shared;
+use super::sql::Sql;
+use crate::error::EngineError;
+use crate::key::Key;
+use crate::txn::Version;
+use parking_lot::Mutex;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout_at;
+use tokio_postgres::Row;
+
+use super::connection::Params;
+
+/// A snapshot is not held for longer: the database cannot clean up behind it. It ends an idle one itself a little later.
+const LIFE: Duration = Duration::from_secs(10);
+const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+const END: &str = "COMMIT";
+
+const TOO_LONG: EngineError = EngineError::Unavailable("a snapshot was held for too long");
+const BUSY: EngineError = EngineError::Unavailable("too many snapshots are held");
+
+pub(super) struct Pool {
+    places: Arc<Semaphore>,
+    size: usize,
+    idle: Mutex<Vec<Connection>>,
+    held: Mutex<Vec<Weak<Pinned>>>,
+}
+
+pub(super) struct Pinned {
+    shared: Arc<Shared>,
+    /// `None` when it was given back.
+    connection: Option<Connection>,
+    began: Instant,
+    /// Its transaction was ended before it was dropped.
+    ended: AtomicBool,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Pool {
+    pub fn new(size: usize) -> Self {
+        Self { places: Arc::new(Semaphore::new(size)), size, idle: Mutex::default(), held: Mutex::default() }
+    }
+
+    pub fn held(&self) -> usize {
+        self.size - self.places.available_permits()
+    }
+
+    pub fn give_back(&self, connection: Connection) {
+        if !connection.is_closed() {
+            self.idle.lock().push(connection);
+        }
+    }
+
+    /// Once in a while: ends what is held for too long.
+    pub fn tidy(&self) {
+        let mut held = self.held.lock();
+        held.retain(|pinned| match pinned.upgrade() {
+            Some(pinned) if pinned.began.elapsed() > LIFE => {
+                tracing::warn!("a snapshot was held for too long");
+                pinned.end();
+                false
+            }
+            Some(_) => true,
+            None => false,
+        });
+    }
+}
+
+impl Shared {
+    /// A snapshot that stays, and the first batch of keys in it.
+    pub async fn pin(
+        self: &Arc<Self>,
+        keys: &[Key],
+        earlier: &[(Key, Option<Version>)],
+    ) -> Result<(Arc<Pinned>, Batch), EngineError> {
+        let until = Instant::now() + PATIENCE;
+        let place = match timeout_at(until.into(), self.pool.places.clone().acquire_owned()).await {
+            Ok(Ok(place)) => place,
+            _ => return Err(BUSY),
+        };
+        self.counters.snapshots.fetch_add(1, Ordering::Relaxed);
+        loop {
+            let fault = match self.pooled(until).await {
+                Ok(connection) => match self.begin(&connection, keys, earlier).await {
+                    Ok(batch) => {
+                        let pinned = Arc::new(Pinned {
+                            shared: self.clone(),
+                            connection: Some(connection),
+                            began: Instant::now(),
+                            ended: AtomicBool::new(false),
+                            _place: place,
+                        });
+                        self.pool.held.lock().push(Arc::downgrade(&pinned));
+                        return Ok((pinned, batch));
+                    }
+                    Err(fault) => {
+                        if fault.ends_connection() {
+                            self.primaries.suspect(connection.generation);
+                        }
+                        fault
+                    }
+                },
+                Err(fault) => fault,
+            };
+            if !fault.ends_connection() || Instant::now() >= until {
+                return Err(fault.into());
+            }
+        }
+    }
+
+    /// A connection for one reader.
+    pub async fn pooled(&self, until: Instant) -> Result<Connection, Fault> {
+        let primary = self.primaries.wait(until).await.map_err(|_| Fault::lost("no proven primary"))?;
+        loop {
+            let idle = self.pool.idle.lock().pop();
+            match idle {
+                Some(idle) if idle.generation == primary.generation && !idle.is_closed() => return Ok(idle),
+                Some(_) => {}
+                None => return self.primaries.connect(until).await,
+            }
+        }
+    }
+
+    /// The beginning and the first batch are one round trip.
+    async fn begin(
+        &self,
+        connection: &Connection,
+        keys: &[Key],
+        earlier: &[(Key, Option<Version>)],
+    ) -> Result<Batch, Fault> {
+        connection.statement(Sql::Read).await?;
+        let mut begun = pin!(connection.execute(BEGIN));
+        // Sent by its first poll, before the batch is.
+        let early = begun.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let batch = self.read_on(connection, keys, earlier).await;
+        match early {
+            std::task::Poll::Ready(begun) => begun?,
+            std::task::Poll::Pending => begun.await?,
+        }
+        batch
+    }
+}
+
+impl Pinned {
+    pub fn generation(&self) -> u64 {
+        self.connection.as_ref().map_or(0, |connection| connection.generation)
+    }
+
+    pub async fn read(&self, keys: &[Key]) -> Result<Batch, EngineError> {
+        let connection = self.connection()?;
+        self.kept(self.shared.read_on(connection, keys, &[]).await)
+    }
+
+    pub async fn query(&self, sql: Sql, params: Params<'_>) -> Result<Vec<Row>, EngineError> {
+        let connection = self.connection()?;
+        self.kept(connection.query(sql, params).await)
+    }
+
+    fn connection(&self) -> Result<&Connection, EngineError> {
+        if self.ended.load(Ordering::SeqCst) || self.began.elapsed() > LIFE {
+            return Err(TOO_LONG);
+        }
+        self.connection.as_ref().ok_or(TOO_LONG)
+    }
+
+    /// What was asked for behind the end of the transaction was not of its snapshot.
+    fn kept<T>(&self, answer: Result<T, Fault>) -> Result<T, EngineError> {
+        match answer {
+            _ if self.ended.load(Ordering::SeqCst) => Err(TOO_LONG),
+            Ok(answer) => Ok(answer),
+            Err(fault) => {
+                if fault.ends_connection() {
+                    self.shared.primaries.suspect(self.generation());
+                }
+                Err(fault.into())
+            }
+        }
+    }
+
+    fn end(&self) {
+        if !self.ended.swap(true, Ordering::SeqCst)
+            && let Some(connection) = &self.connection
+        {
+            connection.send(END);
+        }
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        self.end();
+        if let Some(connection) = self.connection.take() {
+            self.shared.pool.give_back(connection);
+        }
+    }
+}

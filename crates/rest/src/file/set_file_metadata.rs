@@ -1,0 +1,19 @@
+//! Set File Metadata.
+
+use lazuli_model::error::Failure;
+use lazuli_service::file::SetFileMetadata;
+
+use super::path_headers::encrypted;
+use crate::call::Call;
+use crate::decode;
+use crate::reply::Reply;
+
+pub async fn set_file_metadata(call: Call) -> Result<Reply, Failure> {
+    let input = SetFileMetadata {
+        at: call.path()?,
+        preconditions: call.preconditions()?,
+        metadata: decode::metadata(&call.head)?,
+    };
+    let stamped = input.execute(&call.services, &call.context).await?;
+    Ok(encrypted(Reply::of(call.row).stamped(stamped)))
+}

@@ -1,0 +1,27 @@
+//! Create Symbolic Link: a text that clients of NFS follow.
+
+use lazuli_model::admission::Preconditions;
+use lazuli_model::operation::policy;
+
+use super::{Described, FileAddress, NewPath};
+use crate::fault::Answer;
+use crate::{Context, Services};
+
+#[derive(Clone, Debug)]
+pub struct CreateSymbolicLink {
+    pub at: FileAddress,
+    pub preconditions: Preconditions,
+    pub new: NewPath,
+}
+
+impl CreateSymbolicLink {
+    pub async fn execute(self, services: &Services, context: &Context) -> Answer<Described> {
+        let input = &self;
+        services
+            .commit(context, |unit| async move {
+                let found = unit.path(&input.at).await?;
+                found.admit(policy::CreateSymbolicLink, &input.preconditions)?.create(&input.new).await
+            })
+            .await
+    }
+}

@@ -1,0 +1,346 @@
+//! One connection: reading frames, carrying their requests out side by side, writing answers.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use tokio::io::AsyncRead;
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::Server;
+use super::call::Control;
+use super::chain::{self, Chain};
+use super::credits::Credits;
+use super::limits;
+use super::negotiated::Negotiated;
+use super::outgoing::{Outgoing, write_all};
+use super::receive::{Broken, Incoming, Received};
+use super::session::{End, Session};
+use crate::auth::logon::Logon;
+use crate::command::negotiate;
+use crate::crypto::PreauthHash;
+use crate::wire::frame;
+use crate::wire::header::{Command, flag};
+
+pub struct Connection {
+    pub server: Arc<Server>,
+    pub peer: SocketAddr,
+    pub credits: Mutex<Credits>,
+    negotiated: OnceLock<Negotiated>,
+    sessions: Mutex<HashMap<u64, Arc<Session>>>,
+    /// Logons that have begun, by the id of the session that they will be.
+    pub logons: Mutex<HashMap<u64, PendingLogon>>,
+    /// Requests under way, by their message id.
+    calls: Mutex<HashMap<u64, Arc<Control>>>,
+    next_async_id: AtomicU64,
+    /// Requests that wait for something to happen.
+    pub parked: AtomicUsize,
+    out: mpsc::Sender<Outgoing>,
+    pub answer_memory: Arc<Semaphore>,
+    closing: AtomicBool,
+    close: Notify,
+}
+
+#[derive(Default)]
+pub struct PendingLogon {
+    pub logon: Logon,
+    pub preauth: PreauthHash,
+    /// Of a session that exists: it proves again who it is.
+    pub renews: bool,
+}
+
+impl Connection {
+    pub async fn serve(
+        server: Arc<Server>,
+        socket: TcpStream,
+        peer: SocketAddr,
+        stop: impl Future<Output = ()>,
+    ) {
+        let (read, write) = socket.into_split();
+        let (out, frames) = mpsc::channel(limits::QUEUE);
+        let connection = Arc::new(Self {
+            server,
+            peer,
+            credits: Mutex::default(),
+            negotiated: OnceLock::new(),
+            sessions: Mutex::default(),
+            logons: Mutex::default(),
+            calls: Mutex::default(),
+            next_async_id: AtomicU64::new(1),
+            parked: AtomicUsize::new(0),
+            out,
+            answer_memory: Arc::new(Semaphore::new(limits::CONNECTION_ANSWER_MEMORY)),
+            closing: AtomicBool::new(false),
+            close: Notify::new(),
+        });
+        // Weakly: the writer ends when the last sender is dropped.
+        let closer = Arc::downgrade(&connection);
+        let writing = tokio::spawn(async move {
+            if let Err(error) = write_all(write, frames).await {
+                tracing::debug!(%error, "cannot write to an SMB client");
+            }
+            if let Some(connection) = closer.upgrade() {
+                connection.close();
+            }
+        });
+        let mut tasks = JoinSet::new();
+        tokio::select! {
+            () = connection.read(read, &mut tasks) => {}
+            () = stop => {}
+            () = connection.closed() => {}
+        }
+        connection.finish(tasks).await;
+        // The writer ends when the last sender is dropped; one that is stuck is cut off.
+        drop(connection);
+        let writer = writing.abort_handle();
+        if timeout(limits::FINISHING, writing).await.is_err() {
+            writer.abort();
+        }
+    }
+
+    async fn read(self: &Arc<Self>, mut from: impl AsyncRead + Unpin, tasks: &mut JoinSet<()>) {
+        let room = Arc::new(Semaphore::new(limits::CONNECTION_REQUEST_MEMORY));
+        let running = Arc::new(Semaphore::new(limits::RUNNING_MAX));
+        let mut without_session = Instant::now();
+        loop {
+            if self.has_sessions() {
+                without_session = Instant::now();
+            }
+            let prefix = match self.next_frame(&mut from, without_session).await {
+                Ok(Some(prefix)) => prefix,
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::debug!(%error, peer = %self.peer, "an SMB connection ended");
+                    return;
+                }
+            };
+            let length = match frame::announced(prefix, self.frame_max()) {
+                Ok(None) => continue,
+                Ok(Some(length)) => length,
+                Err(error) => {
+                    tracing::debug!(%error, peer = %self.peer, "an SMB connection is cut off");
+                    return;
+                }
+            };
+            let Some(held) = self.hold(&room, length).await else { return };
+            let patience = if self.has_sessions() { limits::STEP } else { limits::EARLY_STEP };
+            let body = match frame::read_body(&mut from, length, patience).await {
+                Ok(body) => body,
+                Err(error) => {
+                    tracing::debug!(%error, peer = %self.peer, "an SMB connection ended inside a frame");
+                    return;
+                }
+            };
+            let Ok(slot) = Arc::clone(&running).acquire_owned().await else { return };
+            while tasks.try_join_next().is_some() {}
+            if let Err(Broken(why)) = self.take(body, held, slot, tasks).await {
+                tracing::debug!(why, peer = %self.peer, "an SMB connection is cut off");
+                return;
+            }
+        }
+    }
+
+    /// Waits for a frame for as long as a client may be silent.
+    async fn next_frame(
+        &self,
+        from: &mut (impl AsyncRead + Unpin),
+        without_session: Instant,
+    ) -> std::io::Result<Option<[u8; frame::PREFIX]>> {
+        let is_over = || !self.has_sessions() && without_session.elapsed() >= limits::HANDSHAKE;
+        // A frame that has arrived already is no excuse.
+        if is_over() && !self.has_opens() {
+            return Err(std::io::ErrorKind::TimedOut.into());
+        }
+        let mut reading = std::pin::pin!(frame::read_prefix(from));
+        loop {
+            let patience = match self.has_sessions() {
+                true => limits::IDLE,
+                false => limits::HANDSHAKE.saturating_sub(without_session.elapsed()),
+            };
+            match timeout(patience, &mut reading).await {
+                Ok(read) => return read,
+                Err(_) if self.has_opens() => {}
+                Err(_) => return Err(std::io::ErrorKind::TimedOut.into()),
+            }
+        }
+    }
+
+    /// Memory for a frame. A connection that gets none for long is ended, and its client comes back.
+    async fn hold(&self, own: &Arc<Semaphore>, length: usize) -> Option<[OwnedSemaphorePermit; 2]> {
+        let length = u32::try_from(length).ok()?;
+        let all = match self.has_sessions() {
+            true => &self.server.request_memory,
+            false => &self.server.early_memory,
+        };
+        let own = Arc::clone(own).acquire_many_owned(length).await.ok()?;
+        let all = timeout(limits::MEMORY, Arc::clone(all).acquire_many_owned(length)).await.ok()?.ok()?;
+        Some([own, all])
+    }
+
+    async fn take(
+        self: &Arc<Self>,
+        body: bytes::BytesMut,
+        held: [OwnedSemaphorePermit; 2],
+        slot: OwnedSemaphorePermit,
+        tasks: &mut JoinSet<()>,
+    ) -> Result<(), Broken> {
+        let (mut messages, encrypted_by) = match self.receive(body)? {
+            Received::Older(offer) => return negotiate::older(self, offer).await,
+            Received::Messages { messages, encrypted_by } => (messages, encrypted_by),
+        };
+        let mut ordered = false;
+        for message in &messages {
+            // A command that the protocol does not have is answered, and costs what every request costs.
+            let command = message.header.known_command();
+            if let Some(command) = command {
+                self.server.stats.requested(command);
+            }
+            if self.negotiated().is_none() && command != Some(Command::Negotiate) {
+                return Err(Broken("a request before the negotiation"));
+            }
+            // Cancelling uses no id of its own, but that of the request which it cancels.
+            if command == Some(Command::Cancel) {
+                self.cancel(message);
+                continue;
+            }
+            let charge = message.header.credit_charge;
+            if !self.credits.lock().consume(message.header.message_id, charge) {
+                return Err(Broken("a message id that was not granted or was used"));
+            }
+            ordered |= command.is_some_and(chain::is_ordered);
+        }
+        let is_cancel = |message: &Incoming| message.header.known_command() == Some(Command::Cancel);
+        messages.retain(|message| !is_cancel(message));
+        if messages.is_empty() {
+            return Ok(());
+        }
+        let control = messages.last().map(|last| self.track(last.header.message_id));
+        let chain = Chain { connection: Arc::clone(self), messages, encrypted_by, control: control.clone() };
+        let held = (held, slot);
+        if ordered {
+            let Some(control) = control else { return Ok(()) };
+            // Runs on beside what follows as soon as it waits for something.
+            tasks.spawn(chain.run(held));
+            control.settled().await;
+        } else {
+            tasks.spawn(chain.run(held));
+        }
+        Ok(())
+    }
+
+    /// Ends what is under way, then what is open.
+    async fn finish(self: &Arc<Self>, mut tasks: JoinSet<()>) {
+        let _ending = self.server.ending();
+        self.close();
+        self.calls.lock().values().for_each(|control| control.cancel());
+        let all = async { while tasks.join_next().await.is_some() {} };
+        if timeout(limits::FINISHING, all).await.is_err() {
+            tracing::warn!(peer = %self.peer, "requests of an SMB connection that ended are cut off");
+        }
+        tasks.shutdown().await;
+        let sessions: Vec<_> = self.sessions.lock().drain().map(|(_, session)| session).collect();
+        for session in sessions {
+            self.server.forget(session.id);
+            session.end(End::Lost).await;
+        }
+    }
+
+    pub fn negotiated(&self) -> Option<&Negotiated> {
+        self.negotiated.get()
+    }
+
+    /// False where it was done before.
+    pub fn set_negotiated(&self, negotiated: Negotiated) -> bool {
+        self.negotiated.set(negotiated).is_ok()
+    }
+
+    pub fn session(&self, id: u64) -> Option<Arc<Session>> {
+        self.sessions.lock().get(&id).cloned()
+    }
+
+    /// False where there are too many.
+    pub fn add_session(&self, session: &Arc<Session>) -> bool {
+        let mut sessions = self.sessions.lock();
+        if sessions.len() >= limits::SESSIONS_MAX {
+            return false;
+        }
+        sessions.insert(session.id, Arc::clone(session));
+        self.server.remember(session);
+        true
+    }
+
+    pub fn remove_session(&self, id: u64) -> Option<Arc<Session>> {
+        self.server.forget(id);
+        self.sessions.lock().remove(&id)
+    }
+
+    fn has_sessions(&self) -> bool {
+        !self.sessions.lock().is_empty()
+    }
+
+    fn has_opens(&self) -> bool {
+        self.sessions.lock().values().any(|session| session.has_opens())
+    }
+
+    fn frame_max(&self) -> usize {
+        if self.has_sessions() { limits::FRAME_MAX } else { limits::EARLY_FRAME_MAX }
+    }
+
+    fn track(&self, message_id: u64) -> Arc<Control> {
+        let control = Arc::new(Control::default());
+        self.calls.lock().insert(message_id, Arc::clone(&control));
+        control
+    }
+
+    pub fn untrack(&self, message_id: u64) {
+        self.calls.lock().remove(&message_id);
+    }
+
+    pub fn fresh_async_id(&self) -> u64 {
+        self.next_async_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Never answered (MS-SMB2 3.3.5.16). The request has two ids once its client was told to wait. A cancellation that is not
+    /// authentic cancels nothing.
+    fn cancel(&self, message: &Incoming) {
+        if message.refused.is_some() {
+            return;
+        }
+        let header = &message.header;
+        let calls = self.calls.lock();
+        let found = match header.has(flag::ASYNC_COMMAND) {
+            true => calls.values().find(|control| control.async_id() == Some(header.async_id)),
+            false => calls.get(&header.message_id),
+        };
+        if let Some(control) = found {
+            control.cancel();
+        }
+    }
+
+    /// A frame that cannot be sent is of a connection that ends.
+    pub async fn send(&self, frame: Outgoing) {
+        if self.out.send(frame).await.is_err() {
+            self.close();
+        }
+    }
+
+    pub fn close(&self) {
+        self.closing.store(true, Ordering::Release);
+        self.close.notify_waiters();
+    }
+
+    async fn closed(&self) {
+        let mut told = std::pin::pin!(self.close.notified());
+        told.as_mut().enable();
+        if !self.closing.load(Ordering::Acquire) {
+            told.await;
+        }
+    }
+}

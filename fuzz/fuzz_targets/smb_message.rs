@@ -1,0 +1,3 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| lazuli_fuzz_targets::drive("smb_message", data));
