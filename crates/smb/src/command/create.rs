@@ -185,6 +185,7 @@ async fn file(call: &Call, tree: u32, share: &ShareClient, request: Request) -> 
         Some(DurableWanted::Two { create_guid, .. }) => Some(create_guid),
         Some(DurableWanted::One) | None => None,
     };
+    let _creating = guid.map(|guid| replay::begin(call, guid)).transpose()?;
     let before = match guid {
         Some(guid) => replay::before(call, share, guid, &asked, &request.name).await?,
         None => Before::New,

@@ -112,9 +112,8 @@ fn may_bind(call: &Call) -> Result<(), NtStatus> {
     if negotiated.dialect == Dialect::Smb210 || call.connection.channel(session.id).is_some() {
         return Err(NtStatus::REQUEST_NOT_ACCEPTED);
     }
-    let same = session.dialect == negotiated.dialect
-        && session.client_guid == negotiated.client_guid
-        && session.cipher_id == negotiated.cipher;
+    // The client's guid need not be the same: the key says who it is.
+    let same = session.dialect == negotiated.dialect && session.cipher_id == negotiated.cipher;
     match same {
         true => Ok(()),
         false => Err(NtStatus::INVALID_PARAMETER),

@@ -135,6 +135,9 @@ impl Call {
         if let Opened::File(file) = &open.what {
             file.replay.lock().take();
         }
+        if self.has_sequence()? {
+            open.sequence.see(self.header.channel_sequence);
+        }
         Ok(open)
     }
 
@@ -148,11 +151,16 @@ impl Call {
 
     /// For a request that changes the file: one that its client has given up, together with the connection that it sent it over, is too late.
     pub fn in_sequence(&self, open: &Open) -> Result<Option<UnderWay>, NtStatus> {
-        if self.negotiated()?.dialect == Dialect::Smb210 {
+        if !self.has_sequence()? {
             return Ok(None);
         }
         let is_replay = self.header.has(flag::REPLAY_OPERATION);
         open.sequence.enter(self.header.channel_sequence, is_replay).map(Some)
+    }
+
+    /// In 2.1 these bytes of the header mean nothing.
+    fn has_sequence(&self) -> Result<bool, NtStatus> {
+        Ok(self.negotiated()?.dialect != Dialect::Smb210)
     }
 
     pub fn opened_by(&self) -> OpenedBy {

@@ -150,6 +150,8 @@ impl Connection {
         message.get_mut(header::SIGNATURE)?.fill(0);
         let purpose = Purpose { message_id: header.message_id, from_server: false, cancel: false };
         let is_its = session.signer.verify(message, purpose, &header.signature);
+        // The keys of the channel depend on every byte that was sent.
+        message.get_mut(header::SIGNATURE)?.copy_from_slice(&header.signature);
         is_its.then(|| Channel::first(&session))
     }
 

@@ -1,7 +1,6 @@
 //! The channel sequence of an open (MS-SMB2 3.3.5.2.10): a client that has lost a connection counts it up, and sends again what it has no answer
 //! to over another. What it sent before must then change nothing any more, and what it sends again waits for what is under way.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -22,24 +21,32 @@ impl Sequence {
         Self(Mutex::new(Counts { current: first, now: 0, before: 0 }))
     }
 
+    /// For every request: the client may have given up a connection since the one before.
+    pub fn see(&self, number: u16) {
+        self.0.lock().see(number);
+    }
+
     /// For a request that changes the file; it is under way until the guard is dropped.
     pub fn enter(self: &Arc<Self>, number: u16, is_replay: bool) -> Result<UnderWay, NtStatus> {
         let mut counts = self.0.lock();
-        // Numbers go round: what is less than half of them ahead is later.
-        let later = (number.wrapping_sub(counts.current) as i16).cmp(&0);
-        match later {
-            Ordering::Less => return Err(NtStatus::FILE_NOT_AVAILABLE),
-            Ordering::Equal => {}
-            Ordering::Greater => {
-                counts.before += std::mem::take(&mut counts.now);
-                counts.current = number;
-            }
-        }
-        if is_replay && counts.before > 0 {
+        if !counts.see(number) || (is_replay && counts.before > 0) {
             return Err(NtStatus::FILE_NOT_AVAILABLE);
         }
         counts.now += 1;
         Ok(UnderWay { of: Arc::clone(self), number })
+    }
+}
+
+impl Counts {
+    /// False where it was sent before a connection was given up.
+    fn see(&mut self, number: u16) -> bool {
+        // Numbers go round: what is less than half of them ahead is later.
+        let ahead = number.wrapping_sub(self.current) as i16;
+        if ahead > 0 {
+            self.before += std::mem::take(&mut self.now);
+            self.current = number;
+        }
+        ahead >= 0
     }
 }
 
@@ -73,6 +80,13 @@ mod tests {
         assert!(sequence.enter(0xFFFF, false).is_ok());
         assert!(sequence.enter(0, false).is_ok(), "numbers go round");
         assert_eq!(sequence.enter(0xFFFF, true).err(), Some(LATE));
+        sequence.see(5);
+        sequence.see(3);
+        assert_eq!(
+            sequence.enter(4, false).err(),
+            Some(LATE),
+            "a read tells that a connection was given up, too"
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A client that logged on. It lasts for as long as one of the connections that are bound to it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -44,11 +44,24 @@ pub struct Session {
     connections: Mutex<Vec<Weak<Connection>>>,
     trees: Mutex<HashMap<u32, Arc<Tree>>>,
     opens: Mutex<HashMap<u64, Arc<Open>>>,
+    /// Guids of CREATEs that are being carried out.
+    creating: Mutex<HashSet<u128>>,
     next_tree: AtomicU32,
     next_open: AtomicU64,
     ended: AtomicBool,
     stats: Arc<Stats>,
     replays: Arc<Replays>,
+}
+
+pub struct Creating {
+    session: Arc<Session>,
+    guid: u128,
+}
+
+impl Drop for Creating {
+    fn drop(&mut self) {
+        self.session.creating.lock().remove(&self.guid);
+    }
 }
 
 /// Why what a session has open ends.
@@ -88,6 +101,7 @@ impl Session {
             connections: Mutex::default(),
             trees: Mutex::default(),
             opens: Mutex::default(),
+            creating: Mutex::default(),
             next_tree: AtomicU32::new(1),
             next_open: AtomicU64::new(1),
             ended: AtomicBool::new(false),
@@ -215,6 +229,11 @@ impl Session {
             Opened::Pipe(_) => false,
         };
         self.opens.lock().values().find(is_it).cloned()
+    }
+
+    /// A CREATE with this guid is carried out until the guard is dropped. None where one is already, over this connection or another.
+    pub fn creating(self: &Arc<Self>, guid: u128) -> Option<Creating> {
+        self.creating.lock().insert(guid).then(|| Creating { session: Arc::clone(self), guid })
     }
 
     pub fn forget_open(&self, id: FileId) -> Option<Arc<Open>> {
