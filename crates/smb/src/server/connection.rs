@@ -20,7 +20,7 @@ use super::chain::{self, Chain};
 use super::channel::Channel;
 use super::credits::Credits;
 use super::limits;
-use super::memory::{self, Memory};
+use super::memory::{self, Memory, Pool};
 use super::negotiated::Negotiated;
 use super::outgoing::{Outgoing, write_all};
 use super::receive::{Broken, Incoming, Received};
@@ -49,7 +49,7 @@ pub struct Connection {
     /// Requests that wait for something to happen.
     pub parked: AtomicUsize,
     out: mpsc::Sender<Outgoing>,
-    answer_memory: Arc<Semaphore>,
+    answer_memory: Pool,
     /// Of the account that logged on first over this connection.
     account_memory: OnceLock<Arc<Memory>>,
     closing: AtomicBool,
@@ -96,7 +96,7 @@ impl Connection {
             next_async_id: AtomicU64::new(1),
             parked: AtomicUsize::new(0),
             out,
-            answer_memory: Arc::new(Semaphore::new(limits::CONNECTION_ANSWER_MEMORY)),
+            answer_memory: Pool::new(limits::CONNECTION_SMALL_MEMORY, limits::CONNECTION_ANSWER_MEMORY),
             account_memory: OnceLock::new(),
             closing: AtomicBool::new(false),
             close: Notify::new(),
@@ -127,7 +127,7 @@ impl Connection {
     }
 
     async fn read(self: &Arc<Self>, mut from: impl AsyncRead + Unpin, tasks: &mut JoinSet<()>) {
-        let room = Arc::new(Semaphore::new(limits::CONNECTION_REQUEST_MEMORY));
+        let room = Pool::new(limits::CONNECTION_SMALL_MEMORY, limits::CONNECTION_REQUEST_MEMORY);
         let running = Arc::new(Semaphore::new(limits::RUNNING_MAX));
         let mut without_session = Instant::now();
         loop {
@@ -194,10 +194,9 @@ impl Connection {
     }
 
     /// Memory for a frame. A connection that gets none for long is ended, and its client comes back.
-    async fn hold(&self, own: &Arc<Semaphore>, length: usize) -> Option<Vec<OwnedSemaphorePermit>> {
+    async fn hold(&self, own: &Pool, length: usize) -> Option<Vec<OwnedSemaphorePermit>> {
         let memory = &self.server.memory;
-        // Its own comes free when its own requests are done, however long these take.
-        let own = Arc::clone(own).acquire_many_owned(u32::try_from(length).ok()?).await.ok()?;
+        let own = memory::take_own(own, length).await?;
         let mut held = match self.account_memory.get().filter(|_| self.has_sessions()) {
             Some(account) => memory::take(&[&account.requests, &memory.all.requests], length).await?,
             None => memory::take(&[&memory.early_requests], length).await?,

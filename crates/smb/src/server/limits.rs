@@ -22,6 +22,11 @@ pub const CHANNELS_MAX: usize = 32;
 pub const TREES_MAX: usize = 256;
 pub const OPENS_MAX: usize = 16 * 1024;
 /// Bytes of requests of one connection, and of all.
+/// So long a request or an answer has memory apart from longer ones; of each connection, account, and of all.
+pub const SMALL: usize = 68 * 1024;
+pub const CONNECTION_SMALL_MEMORY: usize = 4 * 1024 * 1024;
+pub const ACCOUNT_SMALL_MEMORY: usize = 16 * 1024 * 1024;
+pub const SMALL_MEMORY: usize = 64 * 1024 * 1024;
 pub const CONNECTION_REQUEST_MEMORY: usize = 4 * FRAME_MAX;
 pub const REQUEST_MEMORY: usize = 32 * FRAME_MAX;
 /// Of all connections of one account, whose clients must not keep it from those of others.
