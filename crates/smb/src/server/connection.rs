@@ -209,7 +209,13 @@ impl Connection {
     /// its own chain.
     pub async fn answer_memory(&self, bytes: usize) -> Option<Vec<OwnedSemaphorePermit>> {
         let account = self.account_memory.get()?;
-        memory::take(&[&self.answer_memory, &account.answers, &self.server.memory.all.answers], bytes).await
+        let pools = [&self.answer_memory, &account.answers, &self.server.memory.all.answers];
+        // Of a client that is gone nothing more is read.
+        tokio::select! {
+            biased;
+            () = self.closed() => None,
+            held = memory::take(&pools, bytes) => held,
+        }
     }
 
     async fn take(
