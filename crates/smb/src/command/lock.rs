@@ -7,6 +7,7 @@ use super::refusal::status;
 use crate::server::answer::{Failure, Reply};
 use crate::server::call::Call;
 use crate::status::NtStatus;
+use crate::wire::negotiate::capability;
 
 const SHARED: u32 = 1;
 const EXCLUSIVE: u32 = 2;
@@ -37,9 +38,10 @@ pub async fn perform(call: &Call) -> Result<Reply, Failure> {
     }
     let open = call.open_unheld(id)?;
     let file = open.file()?;
-    // Only opens that outlive their connection count their locks (MS-SMB2 3.3.5.14).
-    let counted =
-        file.durable.load(std::sync::atomic::Ordering::Relaxed).then_some(sequence).and_then(bucket);
+    // Only opens that may outlive their connection count their locks (MS-SMB2 3.3.5.14).
+    let has_channels = call.negotiated()?.server_capabilities & capability::MULTI_CHANNEL != 0;
+    let outlives = has_channels || file.durable.load(std::sync::atomic::Ordering::Relaxed);
+    let counted = outlives.then_some(sequence).and_then(bucket);
     let mut sequences = file.lock_sequences.lock().await;
     if let Some((index, number)) = counted {
         let place = sequences.get_mut(index).ok_or(NtStatus::INVALID_PARAMETER)?;
