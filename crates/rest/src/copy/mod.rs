@@ -11,11 +11,11 @@ mod public;
 use std::net::SocketAddr;
 
 use futures_util::future::BoxFuture;
-use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
 use lazuli_model::access::ContainerAccess;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::name::FilePath;
+use lazuli_model::name::TrailingDots;
 use lazuli_model::operation::{Method, Op, Row, Service, Source};
 use lazuli_service::blob::{
     Abroad, BlobAddress, CopySource, FileSource, ForeignAddress, ForeignSource, OwnSource, container_access,
@@ -57,6 +57,12 @@ impl Sources {
 
     pub fn with_public(self, public: PublicAddresses) -> Self {
         Self { public, ..self }
+    }
+
+    /// Whether an address is one that the File service of this server has.
+    pub(crate) fn is_own_file(&self, text: &str, asked: &Head) -> bool {
+        let url = SourceUrl::absolute(text);
+        url.and_then(|url| self.service_of(&url, asked)) == Some(Service::File)
     }
 
     /// Which service of ours serves the source, if one does.
@@ -121,8 +127,7 @@ pub(crate) async fn source(call: &Call, with_tags: bool) -> Result<Asked, Failur
     })?;
     authorised(call, &head, reads_tags).await.map_err(unverified)?;
     if is_file {
-        let dots = file::address::trailing_dots(&call.head, headers::X_MS_SOURCE_ALLOW_TRAILING_DOT)?;
-        let path = FilePath::parse(&head.target.object, dots)?;
+        let path = file::address::path(&head)?;
         let at = FileAddress {
             share: head.target.container.clone(),
             snapshot: file::address::share_snapshot(&head),
@@ -175,6 +180,11 @@ fn head_of(call: &Call, url: &SourceUrl, service: Service) -> Result<Head, Failu
         if let Some(intent) = call.head.headers.find(headers::X_MS_FILE_REQUEST_INTENT) {
             headers.insert(headers::X_MS_FILE_REQUEST_INTENT, intent.clone());
         }
+    }
+    // What the request says of dots in its source's name is what a request for that file would say itself.
+    let dots = file::address::trailing_dots(&call.head, headers::X_MS_SOURCE_ALLOW_TRAILING_DOT)?;
+    if service == Service::File && dots == TrailingDots::Kept {
+        headers.insert(headers::X_MS_ALLOW_TRAILING_DOT, HeaderValue::from_static("true"));
     }
     Ok(Head {
         method: Method::Get,

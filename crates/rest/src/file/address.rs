@@ -41,6 +41,16 @@ pub fn path(head: &Head) -> Result<FilePath, Failure> {
     FilePath::parse(&head.target.object, trailing_dots(head, headers::X_MS_ALLOW_TRAILING_DOT)?)
 }
 
+/// The path of [`path`] as text: what a token must be signed for. A token for `b.` does not open `b` where dots are cut off, nor
+/// does one for `b` open `b.` where they count. What is no path is left as it was sent, to be refused later.
+pub(crate) fn meant(head: &Head) -> Result<String, Failure> {
+    let dots = trailing_dots(head, headers::X_MS_ALLOW_TRAILING_DOT)?;
+    Ok(match FilePath::parse(&head.target.object, dots) {
+        Ok(path) => path.to_string(),
+        Err(_) => head.target.object.clone(),
+    })
+}
+
 /// What the request says of dots at the end of names: of its own address, or of that of its source.
 pub fn trailing_dots(head: &Head, header: &'static str) -> Result<TrailingDots, Failure> {
     let kept = head.version.has(Feature::TrailingDots) && head.flag(header)?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use lazuli_model::admission::Preconditions;
-use lazuli_model::error::ErrorCode;
+use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::policy;
 use lazuli_model::range::ByteRange;
 
@@ -12,6 +12,9 @@ use super::put_range::{RangeStored, Write, check_early, receive};
 use crate::blob::{CopySource, Digests, source_bytes};
 use crate::fault::Answer;
 use crate::{Context, Services};
+
+const TOO_SHORT: &str =
+    "The source request body for copy source does not match requested length to write on target.";
 
 pub struct PutRangeFromUrl {
     pub at: FileAddress,
@@ -41,9 +44,10 @@ impl PutRangeFromUrl {
         if !is_met {
             return Err(ErrorCode::SourceConditionNotMet.into());
         }
-        // The source ends within the range that was asked for.
+        // The source ends within the range that was asked for (recorded).
         if uploaded.length != self.range.end - self.range.start {
-            return Err(ErrorCode::InvalidRange.into());
+            let failure = Failure::new(ErrorCode::CannotVerifyCopySource);
+            return Err(failure.with_status(409).with_message(TOO_SHORT).into());
         }
         let write = Write {
             at: self.at,
