@@ -34,7 +34,8 @@ pub struct PutRangeFromUrl {
 impl PutRangeFromUrl {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<RangeStored> {
         let op = policy::PutRangeFromUrl;
-        check_early(services, context, op, &self.at, &self.preconditions, &self.range).await?;
+        // The source is looked at before the range that it is for (recorded): what is too far for both is its fault.
+        check_early(services, context, op, &self.at, &self.preconditions, None).await?;
         let (start, end) = (self.source_range.start, self.source_range.end.saturating_sub(1));
         let wanted = ByteRange { start, end: Some(end) };
         let body = source_bytes(services, context, self.source, Some(wanted), op).await?;
