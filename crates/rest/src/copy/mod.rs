@@ -6,6 +6,7 @@
 
 mod address;
 mod foreign;
+mod kept;
 mod public;
 
 use std::net::SocketAddr;
@@ -27,6 +28,7 @@ pub use foreign::{BadSources, ForeignHosts};
 pub(crate) use foreign::{ask, connector, is_inside};
 pub use public::{BadAddresses, PublicAddresses};
 
+use crate::auth::accounts::Accounts;
 use crate::auth::sas;
 use crate::authorize::{Grant, Held, authorize};
 use crate::blob::properties::source_customer_key;
@@ -48,11 +50,13 @@ pub struct Sources {
     /// By which clients reach them, where that is something else: a balancer's.
     public: PublicAddresses,
     foreign: ForeignHosts,
+    /// By whose keys what a copy keeps of its source is sealed.
+    accounts: Accounts,
 }
 
 impl Sources {
-    pub fn new(own: Vec<(Service, SocketAddr)>, foreign: ForeignHosts) -> Self {
-        Self { own, public: PublicAddresses::default(), foreign }
+    pub fn new(own: Vec<(Service, SocketAddr)>, foreign: ForeignHosts, accounts: Accounts) -> Self {
+        Self { own, public: PublicAddresses::default(), foreign, accounts }
     }
 
     pub fn with_public(self, public: PublicAddresses) -> Self {
@@ -76,7 +80,9 @@ impl Sources {
 impl Abroad for Sources {
     fn open<'a>(&'a self, source: &'a ForeignAddress) -> BoxFuture<'a, Result<ForeignSource, Failure>> {
         Box::pin(async move {
-            let asked = SourceRequest::again(source)
+            let source = kept::open(&self.accounts, source)
+                .ok_or_else(|| unverified(ErrorCode::AuthenticationFailed.into()))?;
+            let asked = SourceRequest::again(&source)
                 .ok_or_else(|| Failure::invalid_header(headers::X_MS_COPY_SOURCE, ""))?;
             self.foreign.open(&asked).await
         })
@@ -106,7 +112,9 @@ pub(crate) async fn source(call: &Call, with_tags: bool) -> Result<Asked, Failur
         if call.row.op == Op::IncrementalCopyBlob {
             return Err(ErrorCode::InvalidSourceBlobUrl.into());
         }
-        let foreign = call.sources.foreign.open(&SourceRequest::of(call, url)?).await?;
+        let mut foreign = call.sources.foreign.open(&SourceRequest::of(call, url)?).await?;
+        let account = call.sources.accounts.get(&call.context.account);
+        foreign.again = foreign.again.and_then(|again| kept::seal(account.as_deref()?, again));
         return Ok(Asked { source: CopySource::Foreign(foreign), shown });
     };
     let head = head_of(call, &url, service)?;
