@@ -6,6 +6,7 @@ use lazuli_model::operation::{Mark, Name, Op, Resource, Row};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::Feature;
 
+use crate::address::refuse_empty;
 use crate::head::Head;
 use crate::headers;
 
@@ -13,6 +14,9 @@ const SNAPSHOT: &str = "sharesnapshot";
 
 /// Refuses an address that names what the row cannot be asked of, or that nothing in a share can have.
 pub(crate) fn check(head: &Head, row: &Row) -> Result<(), Failure> {
+    if row.op == Op::DeleteShare {
+        refuse_empty(head, &[SNAPSHOT])?;
+    }
     if let Some(text) = head.query(SNAPSHOT) {
         let readable = Timestamp::parse_snapshot(text).is_some();
         // The header speaks of all snapshots of a share, and so of the share itself.

@@ -447,7 +447,7 @@ async fn files_are_copied_from_elsewhere_too() {
     assert_eq!(ask("GET /docs/f").await.text(), "hello", "it is as it was");
     let refused = ask("PUT /docs/f\nx-ms-copy-source: http://127.0.0.1:1/ok").await;
     assert_eq!(said(&refused), "403 CannotVerifyCopySource");
-    assert_eq!(ask(&from("/again")).await.headers["x-ms-copy-status"], "pending");
+    assert_eq!(ask(&from("/again?sig=secret")).await.headers["x-ms-copy-status"], "pending");
     let sources: Arc<dyn Abroad> = copies.sources.clone();
     for _ in 0..500 {
         copies.engine.advance_clock(Duration::from_millis(100));
