@@ -119,6 +119,8 @@ impl Admitted<ExistingPath> {
             .await?;
         let Some(old) = old else {
             record.name.clone_from(&chain.name);
+            let reader = unit.reader().clone();
+            place.tree().take_in(&reader, &mut unit, chain, &record, None).await?;
             place.tree().insert(&mut unit, slot, &mut record);
             let filter = changed::name_filter(&record);
             let (tree, name) = (place.tree(), record.name.clone());
