@@ -87,7 +87,14 @@ impl Workload {
     pub fn turns(self, run: &Run) -> usize {
         match self {
             _ if run.against.is_some() && self.is_repeatable() => run.seconds.ceil() as usize * 2,
-            Self::Blob(Blob::Get(_) | Blob::Put(_) | Blob::GetProperties) => 4,
+            Self::Blob(
+                Blob::Get(_)
+                | Blob::Put(_)
+                | Blob::GetProperties
+                | Blob::Append
+                | Blob::AppendToOne
+                | Blob::PutPage,
+            ) => 4,
             Self::File(File::Put(..) | File::Read(..)) => 4,
             _ => 1,
         }

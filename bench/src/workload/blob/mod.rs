@@ -106,7 +106,9 @@ impl Blob {
         match kind {
             Kind::Lazuli | Kind::Against | Kind::Azurite => true,
             Kind::Nginx => matches!(self, Self::Get(_)),
-            Kind::Bare(Bare::Log) => matches!(self, Self::Put(_) | Self::Upload),
+            Kind::Bare(Bare::Log) => {
+                matches!(self, Self::Put(_) | Self::Upload | Self::Append | Self::AppendToOne | Self::PutPage)
+            }
             Kind::Bare(Bare::Hyper) => {
                 matches!(self, Self::Put(_) | Self::Get(_) | Self::GetProperties | Self::Upload)
             }

@@ -76,6 +76,11 @@ impl Interval {
         key::interval(layer, self.end, self.start, self.data.kind())
     }
 
+    /// Whether both have one key: of the same range, and of one kind.
+    pub fn stands_for(&self, other: &Self) -> bool {
+        (self.start, self.end, self.data.kind()) == (other.start, other.end, other.data.kind())
+    }
+
     pub fn value(&self) -> Value {
         let mut value = BytesMut::with_capacity(32);
         value.put_u8(SHAPE);

@@ -48,7 +48,10 @@ pub async fn write<W: Changes>(
     }
     let mut ledger = Ledger::default();
     for interval in &cut.intervals {
-        changes.delete(interval.key(layer));
+        // What a new interval of the same place replaces is not deleted before.
+        if !new.iter().any(|new| new.stands_for(interval)) {
+            changes.delete(interval.key(layer));
+        }
         ledger.drop(&interval.data);
         // What of it lies between the ranges stays.
         let mut start = interval.start;
@@ -79,10 +82,10 @@ struct Found {
 
 impl Found {
     async fn read(&mut self, reader: &Reader, layer: ContentId, range: &Range<u64>) -> Answer<Cut> {
-        let (mut after, mut most) = (None, 2);
+        let (mut after, mut most) = (None, 1);
         loop {
             // Behind the range there may be any number of intervals, with their bytes: few are read before it is known that more
-            // of them lie in it.
+            // of them lie in it. The first one tells all where it reaches to the end of the range, or begins behind it.
             let limit = (INTERVALS + 1).saturating_sub(self.intervals.len()).clamp(1, most);
             most = (most * 8).min(256);
             let scan = Scan { after, limit, ..Scan::of(behind(layer, range.start)) };
@@ -92,15 +95,18 @@ impl Found {
                 if interval.start >= range.end {
                     return Ok(Cut::Done);
                 }
+                let is_last = interval.end >= range.end;
                 // One that lies in the range before too was found there.
-                if self.intervals.last().is_some_and(|last| last.start == interval.start) {
-                    continue;
+                if self.intervals.last().is_none_or(|last| last.start != interval.start) {
+                    self.bytes += key.len() + entry.value.len().min(64);
+                    self.held += entry.value.len();
+                    self.intervals.push(interval);
                 }
-                self.bytes += key.len() + entry.value.len().min(64);
-                self.held += entry.value.len();
-                self.intervals.push(interval);
                 if self.intervals.len() > INTERVALS || self.bytes > BYTES || self.held > HELD {
                     return Ok(Cut::TooMuch);
+                }
+                if is_last {
+                    return Ok(Cut::Done);
                 }
             }
             after = page.items.last().map(|(key, _)| key.clone());
