@@ -24,8 +24,9 @@ const LEFT_OUT: &[&str] =
     &["schedule", "a_client_that_does_not_answer", "sweeping_commits_stay_under_the_caps"];
 
 /// A service, a directory of recordings, and the kind of account that they were made on, by its name in conformance/replay/accounts.py.
-const RECORDED: [[&str; 3]; 12] = [
+const RECORDED: [[&str; 3]; 13] = [
     ["blob", "recordings-older", ""],
+    ["blob", "recordings-older", "-softdelete"],
     ["blob", "recordings", ""],
     ["blob", "recordings", "-versioning"],
     ["blob", "recordings", "-scopes"],
