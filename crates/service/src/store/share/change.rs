@@ -94,6 +94,9 @@ impl Present<ExistingPath> {
             return Err(ErrorCode::ResourceAlreadyExists.into());
         };
         let Some(before) = &from.found else { return Err(ErrorCode::ResourceNotFound.into()) };
+        if chain.found.is_none() {
+            to.new_name(&chain.name)?;
+        }
         let source = place.named.as_ref().map_or(own, |named| &named.slot);
         if let Some(there) = chain.found.as_ref().filter(|_| chain.slot().as_ref() != Some(source)) {
             match (replaces, before.is_directory(), there.is_directory()) {
