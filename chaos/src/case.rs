@@ -34,8 +34,20 @@ impl Case {
 }
 
 /// Those that say the same of a cluster.
-const ALSO_IN_CLUSTER: &[&str] =
-    &["kill", "history", "table-history", "transfer", "delivery", "events", "several-reads", "lease-crash"];
+const ALSO_IN_CLUSTER: &[&str] = &[
+    "kill",
+    "kill-versions",
+    "history",
+    "page-history",
+    "append-history",
+    "table-history",
+    "file-history",
+    "transfer",
+    "delivery",
+    "events",
+    "several-reads",
+    "lease-crash",
+];
 
 const fn is_cluster_only(name: &str) -> bool {
     begins(name.as_bytes(), b"cluster-")

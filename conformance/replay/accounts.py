@@ -135,6 +135,12 @@ def of(service):
     return OF_SERVICE.get(service, (PLAIN,))
 
 
+def flags(name):
+    """Of a server for all services, where accounts of this name are wanted."""
+    kinds = {account for kinds in OF_SERVICE.values() for account in kinds if account.name == name}
+    return [*TOKENS, *(flag for kind in sorted(kinds, key=lambda kind: kind.flags) for flag in kind.flags)]
+
+
 def select(paths, account, directory):
     """The recordings that are wanted, as files of their own where they are not all."""
     if account.wanted is None:

@@ -2,7 +2,7 @@
 """Recorded answers of the real service, replayed against a server, judged by a list of known differences.
 
     run.py --server target/debug/lazuli            starts the server itself
-    run.py --connection-string CS --clock-url URL  against one that runs
+    run.py --connection-string CS --clock-url URL  against one that runs, with the flags that --flags prints
 
 The recordings and their replayer are not part of this repository: --replay DIR or LAZULI_REPLAY says where they are,
 `../shared/replay` beside the repository is looked at otherwise. Where there are none, the run says so and is skipped.
@@ -50,6 +50,7 @@ def arguments():
     parser.add_argument('--connection-string')
     parser.add_argument('--clock-url')
     parser.add_argument('--out', help='directory for the reports [default: a temporary one]')
+    parser.add_argument('--flags', action='store_true', help='only print which flags a server needs for the kind of account, one in a line')
     parser.add_argument('--only', choices=COLLECTIONS, help='one of the directories of recordings [default: all]')
     parser.add_argument('--account', help='one of the kinds of accounts: -versioning, -softdelete, or none of them with an empty word [default: all]')
     parser.add_argument('--filter', help='only tests whose service-origin/name matches; the list is then not judged for absent ones')
@@ -69,7 +70,7 @@ def replay(options, service, collection, account, connection_string, clock_url, 
 def replay_files(options, data, account, connection_string, clock_url, report):
     command = [sys.executable, '-B', os.path.join(options.replay, 'replay.py'), '--data', *data, '--connection-string',
                connection_string, '--clock-url', clock_url, '--report', report]
-    command += ['--bearer', accounts.bearer()] if options.server else []
+    command += ['--bearer', accounts.bearer()]
     command += ['--filter', options.filter] if options.filter else []
     command += ['--features', account.features] if account.features else []
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -159,6 +160,9 @@ def subject(fault):
 
 def main():
     options = arguments()
+    if options.flags:
+        print('\n'.join(accounts.flags(options.account or '')))
+        return 0
     if not os.path.isfile(os.path.join(options.replay, 'replay.py')):
         print('skipped: no recordings here (--replay DIR or LAZULI_REPLAY)')
         print('0 passed, 0 failed, 0 skipped')
@@ -176,7 +180,7 @@ def main():
         collections = [options.only] if options.only else list(COLLECTIONS)
         runs = [(service, collection, account) for service in services for collection in collections
                 for account in accounts.of(service)
-                if (options.server or account is accounts.PLAIN) and options.account in (None, account.name)]
+                if account.name == (options.account or '') or options.server and options.account is None]
         sums = [sum(column) for column in zip(*(one(options, *run, built, out) for run in runs))]
     print('%d passed, %d failed, %d skipped' % tuple(sums))
     return 1 if sums[1] else 0

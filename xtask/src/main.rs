@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod cluster;
+mod debian;
 mod fuzz;
 mod paths;
 mod server;

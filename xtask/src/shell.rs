@@ -33,6 +33,16 @@ pub fn run(command: &mut Command) -> Chore {
     if status.success() { Ok(()) } else { Err(format!("`{shown}` failed: {status}")) }
 }
 
+/// What it writes to its output.
+pub fn output(command: &mut Command) -> Chore<String> {
+    let shown = show(command);
+    let done = command.output().map_err(|error| format!("cannot run `{shown}`: {error}"))?;
+    match done.status.success() {
+        true => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
+        false => Err(format!("`{shown}` failed: {}", done.status)),
+    }
+}
+
 /// Whether a program is there, asked in the cheapest way.
 pub fn works(command: &mut Command) -> bool {
     use std::process::Stdio;

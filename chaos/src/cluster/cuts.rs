@@ -31,34 +31,37 @@ pub async fn run(options: &Options) -> Trial<String> {
         let (doors, faults) = (doors.clone(), proxy.faults.clone());
         counters.spawn(async move { count(number, &doors, &faults, wanted, end).await });
     }
-    let (mut told, mut open) = (0, 0);
+    let (mut acknowledged, mut not_acknowledged) = (0, 0);
     while let Some(counted) = counters.join_next().await {
         let counted = counted.map_err(|error| error.to_string())??;
-        told += counted.0;
-        open += counted.1;
+        acknowledged += counted.acknowledged;
+        not_acknowledged += counted.not_acknowledged;
     }
     let cuts = proxy.faults.cuts.load(Relaxed);
     server.stop().await?;
-    if cuts < wanted || told < 100 {
-        return Err(format!("{cuts} cuts and {told} increments: too few to say anything"));
+    if cuts < wanted || acknowledged < 100 {
+        return Err(format!("{cuts} cuts and {acknowledged} increments: too few to say anything"));
     }
     Ok(format!(
-        "{cuts} answers to commits cut off, {told} increments of {COUNTERS} counters acknowledged and each counted once ({open} unanswered)"
+        "{cuts} answers to commits cut off, {acknowledged} increments of {COUNTERS} counters acknowledged and each counted once \
+         ({not_acknowledged} not acknowledged)"
     ))
 }
 
-/// One counter, which only this task writes: how often it was told that it counted, and how often it got no answer.
-async fn count(
-    number: usize,
-    doors: &[Doors],
-    faults: &Faults,
-    wanted: u64,
-    end: Instant,
-) -> Trial<(u64, u64)> {
+/// What one client was told of its increments.
+struct Counted {
+    acknowledged: u64,
+    /// Refused by the server, or without an answer.
+    not_acknowledged: u64,
+}
+
+/// One counter, which only this client writes, through one server after another.
+async fn count(number: usize, doors: &[Doors], faults: &Faults, wanted: u64, end: Instant) -> Trial<Counted> {
     let name = format!("n{number}");
-    // What is stored for sure, and what may be stored instead because no answer came.
-    let (mut stored, mut perhaps, mut unanswered): (u64, Vec<u64>, Vec<u64>) = (0, Vec::new(), Vec::new());
-    let (mut told, mut open, mut next) = (0, 0, 0);
+    // The number that a server acknowledged last; what may stand in its place because a server answered 500 or more since then, or
+    // because the connection to a server broke, after which that server may still commit.
+    let (mut last, mut since, mut unanswered): (u64, Vec<u64>, Vec<u64>) = (0, Vec::new(), Vec::new());
+    let (mut counted, mut next) = (Counted { acknowledged: 0, not_acknowledged: 0 }, 0);
     let mut clients: Vec<Client> = doors.iter().map(|doors| Client::new(doors.blob)).collect();
     let mut turn = number;
     loop {
@@ -78,29 +81,30 @@ async fn count(
                 404 => 0,
                 status => return Err(format!("{name}: {status}")),
             };
-            if found != stored && !perhaps.contains(&found) && !unanswered.contains(&found) {
+            if found != last && !since.contains(&found) && !unanswered.contains(&found) {
                 return Err(format!(
-                    "{name}: {found} is stored; {stored} was acknowledged, {perhaps:?} were unanswered"
+                    "{name}: {found} is stored; {last} was acknowledged, {since:?} may have been stored since"
                 ));
             }
-            if quiet && found == stored && perhaps.is_empty() {
-                return Ok((told, open));
+            if quiet && found == last && since.is_empty() {
+                return Ok(counted);
             }
         }
         next += 1;
         match client.send(&blob::put(&name, next.to_string().into_bytes())).await {
             Ok(answer) if answer.status == 201 => {
-                (stored, told) = (next, told + 1);
+                last = next;
+                counted.acknowledged += 1;
                 // Those before it are settled: a commit is decided before its server says that it does not know.
-                perhaps.clear();
+                since.clear();
             }
             Ok(answer) if answer.status < 500 => return Err(format!("{name}: Put Blob: {}", answer.status)),
             Ok(_) => {
-                open += 1;
-                perhaps.push(next);
+                counted.not_acknowledged += 1;
+                since.push(next);
             }
             Err(_) => {
-                open += 1;
+                counted.not_acknowledged += 1;
                 unanswered.push(next);
             }
         }

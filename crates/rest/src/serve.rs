@@ -208,9 +208,9 @@ impl Gateway {
         let scope = head.header(headers::X_MS_ENCRYPTION_SCOPE).or(grant.encryption_scope.as_deref());
         let encryption_scope = scope.map(Into::into);
         let cause = self.cause(&head, row);
-        check_body(&head, row)?;
-        let (principal, patience) = (grant.principal(), patience(&head)?);
+        let (principal, patience) = (grant.principal(), timeout(&head)?);
         let context = Context { account, version, principal, encryption_scope, cause, patience };
+        check_body(&head, row)?;
         let (services, auth) = (self.services.clone(), Arc::clone(&self.auth));
         let sources = Arc::clone(&self.sources);
         let call = Call { services, auth, sources, head, row, context, grant: Box::new(grant), body };
@@ -314,9 +314,10 @@ fn check_body(head: &Head, row: &Row) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `timeout` is a number of seconds. Only waiting for clients of SMB takes so long that it matters; zero says nothing.
-fn patience(head: &Head) -> Result<Option<Duration>, Failure> {
+/// `timeout` is a number of seconds; 0 is none. It bounds what waits for clients of SMB; the server's other limits are shorter
+/// than any that clients ask for.
+fn timeout(head: &Head) -> Result<Option<Duration>, Failure> {
     let Some(text) = head.query("timeout") else { return Ok(None) };
-    let seconds: u32 = text.parse().map_err(|_| Failure::invalid_query("timeout", text, ""))?;
-    Ok((seconds > 0).then(|| Duration::from_secs(seconds.into())))
+    let seconds = text.parse::<u32>().map_err(|_| Failure::invalid_query("timeout", text, ""))?;
+    Ok(Some(seconds).filter(|seconds| *seconds > 0).map(|seconds| Duration::from_secs(seconds.into())))
 }

@@ -91,7 +91,7 @@ pub struct Context {
     pub encryption_scope: Option<Arc<str>>,
     /// The request, as events tell it; of accounts that have events.
     pub cause: Option<Arc<event::Cause>>,
-    /// How long the client waits for its answer, where the request says so.
+    /// How long it waits for clients of SMB to give up what they keep, if less than the service allows.
     pub patience: Option<Duration>,
 }
 

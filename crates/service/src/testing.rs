@@ -38,6 +38,8 @@ pub struct Servers(Arc<Inner>);
 
 struct Inner {
     engine: Engine,
+    /// Where each server has a handle of its own, those of the others.
+    more_engines: Vec<Engine>,
     all: Vec<Services>,
     uses: AtomicUsize,
     quiet: Arc<Mutex<()>>,
@@ -57,9 +59,13 @@ impl Servers {
         let members = if count > 1 { Members::Several } else { Members::Alone };
         let options = ServiceOptions { members, ..options };
         let mut all = vec![Services::new(engine.clone(), options.clone())];
+        let mut more_engines = Vec::new();
         while all.len() < count {
             let another = engine.another().await.expect("connected");
-            all.push(Services::new(another, options.clone()));
+            all.push(Services::new(another.clone(), options.clone()));
+            if another.stats().remote.is_some() {
+                more_engines.push(another);
+            }
         }
         for server in &all {
             server.join().await.expect("joined");
@@ -67,13 +73,13 @@ impl Servers {
         let quiet = Arc::new(Mutex::new(()));
         let beating =
             (count > 1).then(|| tokio::spawn(beat(engine.clone(), all.clone(), Arc::clone(&quiet))));
-        Self(Arc::new(Inner { engine, all, uses: AtomicUsize::new(0), quiet, beating }))
+        Self(Arc::new(Inner { engine, more_engines, all, uses: AtomicUsize::new(0), quiet, beating }))
     }
 
     /// Nothing beats for them.
     pub fn of(engine: Engine, all: Vec<Services>) -> Self {
         let (uses, quiet) = (AtomicUsize::new(0), Arc::default());
-        Self(Arc::new(Inner { engine, all, uses, quiet, beating: None }))
+        Self(Arc::new(Inner { engine, more_engines: Vec::new(), all, uses, quiet, beating: None }))
     }
 
     /// What all of them work over.
@@ -107,6 +113,12 @@ impl Servers {
             }
         }
         panic!("the sweeper finds no end");
+    }
+
+    /// Commits of all of them.
+    pub fn transactions(&self) -> u64 {
+        let engines = std::iter::once(&self.0.engine).chain(&self.0.more_engines);
+        engines.map(|engine| engine.stats().transactions).sum()
     }
 
     /// What the sweepers could not do.

@@ -17,12 +17,15 @@ use crate::guard::Guard;
 const PATIENCE: Duration = Duration::from_secs(60);
 const SOCKET: &str = ".s.PGSQL.5432";
 
-/// Runs the server, and ends it when the file `used` was not touched for a minute.
+/// Runs the server, and ends it when the file `used` was not touched for a minute, looked at several times: of processes that
+/// stood still for some minutes, those that use it need a moment to say so.
 const KEEPER: &str = r#"
 D=$1; B=$2; shift 2
 "$B/postgres" -D "$D/data" "$@" >"$D/log" 2>&1 &
-P=$!
-while sleep 3 && kill -0 $P 2>/dev/null && [ -n "$(find "$D/used" -mmin -1)" ]; do :; done
+P=$! MISSED=0
+while [ $MISSED -lt 8 ] && sleep 3 && kill -0 $P 2>/dev/null; do
+    if [ -n "$(find "$D/used" -mmin -1)" ]; then MISSED=0; else MISSED=$((MISSED + 1)); fi
+done
 kill -INT $P 2>/dev/null; wait $P; rm -rf "$D"
 "#;
 

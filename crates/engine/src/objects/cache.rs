@@ -29,15 +29,15 @@ pub(super) struct Cache {
 #[derive(Default)]
 struct State {
     slots: HashMap<ChunkId, Arc<Slot>, RandomState>,
-    /// In the order in which they are looked at for eviction.
-    line: VecDeque<ChunkId>,
+    /// The chunks in memory, in the order in which `make_room` looks at them.
+    eviction: VecDeque<ChunkId>,
     bytes: usize,
 }
 
 pub(super) struct Slot {
     cost: usize,
     chunk: watch::Sender<Chunk>,
-    /// Announcements that are alive.
+    /// How many downloads have announced that they will read it.
     announced: AtomicUsize,
     /// Milliseconds since the cache was made.
     used_at: AtomicU64,
@@ -101,17 +101,22 @@ impl Cache {
     /// A chunk that is there or on its way.
     pub fn find(&self, id: ChunkId) -> Option<Arc<Slot>> {
         let slot = self.state.lock().slots.get(&id).cloned()?;
-        self.note(&slot);
+        self.mark_used(&slot);
         self.hits.fetch_add(1, Relaxed);
         Some(slot)
     }
 
-    /// The same, and if it is neither and there is room, `fetch` is called with its place.
-    pub fn hold(&self, id: ChunkId, cost: usize, fetch: impl FnOnce(Arc<Slot>)) -> Option<Arc<Slot>> {
+    /// The same; if it is neither and there is room, the caller has it fetched: `fetch` is called with its place, which [`fetched`](Self::fetched) fills.
+    pub fn find_or_fetch(
+        &self,
+        id: ChunkId,
+        cost: usize,
+        fetch: impl FnOnce(Arc<Slot>),
+    ) -> Option<Arc<Slot>> {
         let slot = {
             let mut state = self.state.lock();
             if let Some(slot) = state.slots.get(&id).cloned() {
-                self.note(&slot);
+                self.mark_used(&slot);
                 self.hits.fetch_add(1, Relaxed);
                 return Some(slot);
             }
@@ -127,7 +132,7 @@ impl Cache {
                 used: AtomicBool::new(false),
             });
             state.slots.insert(id, slot.clone());
-            state.line.push_back(id);
+            state.eviction.push_back(id);
             state.bytes += cost;
             slot
         };
@@ -136,19 +141,19 @@ impl Cache {
     }
 
     /// The fetch has ended. What failed is forgotten, but for those who wait for it.
-    pub fn came(&self, id: ChunkId, slot: &Arc<Slot>, chunk: Chunk) {
+    pub fn fetched(&self, id: ChunkId, slot: &Arc<Slot>, chunk: Chunk) {
         if matches!(chunk, Chunk::Failed(_)) {
             let mut state = self.state.lock();
             if state.slots.get(&id).is_some_and(|there| Arc::ptr_eq(there, slot)) {
                 state.slots.remove(&id);
-                state.line.retain(|other| *other != id);
+                state.eviction.retain(|other| *other != id);
                 state.bytes -= slot.cost;
             }
         }
         slot.chunk.send_replace(chunk);
     }
 
-    fn note(&self, slot: &Slot) {
+    fn mark_used(&self, slot: &Slot) {
         slot.used.store(true, Relaxed);
         slot.used_at.store(self.now(), Relaxed);
     }
@@ -162,18 +167,18 @@ impl Cache {
             return false;
         }
         // Each may be passed over once because it was used, and once because it is needed.
-        let mut looks = 2 * state.line.len();
+        let mut looks = 2 * state.eviction.len();
         while state.bytes + cost > self.limit {
             let Some(left) = looks.checked_sub(1) else { return false };
             looks = left;
-            let Some(id) = state.line.pop_front() else { return false };
+            let Some(id) = state.eviction.pop_front() else { return false };
             let Some(slot) = state.slots.get(&id) else { continue };
             let idle = self.now().saturating_sub(slot.used_at.load(Relaxed));
             let announced = slot.announced.load(Relaxed) > 0 && idle < STALLED.as_millis() as u64;
             // The tasks that fetch or read it hold it as well.
             let busy = Arc::strong_count(slot) > 1;
             if busy || announced || slot.used.swap(false, Relaxed) {
-                state.line.push_back(id);
+                state.eviction.push_back(id);
             } else {
                 state.bytes -= slot.cost;
                 state.slots.remove(&id);
@@ -197,7 +202,7 @@ mod tests {
 
     fn fill(cache: &Cache, n: u128) -> bool {
         let id = ChunkId(n);
-        cache.hold(id, 10, |slot| cache.came(id, &slot, there(id, b"bytes"))).is_some()
+        cache.find_or_fetch(id, 10, |slot| cache.fetched(id, &slot, there(id, b"bytes"))).is_some()
     }
 
     #[tokio::test]
@@ -205,9 +210,9 @@ mod tests {
         let cache = Cache::new(100);
         let id = ChunkId(1);
         let mut place = None;
-        let first = cache.hold(id, 10, |slot| place = Some(slot)).unwrap();
-        let second = cache.hold(id, 10, |_| panic!("fetched twice")).unwrap();
-        cache.came(id, &place.take().unwrap(), there(id, b"bytes"));
+        let first = cache.find_or_fetch(id, 10, |slot| place = Some(slot)).unwrap();
+        let second = cache.find_or_fetch(id, 10, |_| panic!("fetched twice")).unwrap();
+        cache.fetched(id, &place.take().unwrap(), there(id, b"bytes"));
         assert_eq!(first.chunk().await.unwrap().1, &b"bytes"[..]);
         assert_eq!(second.chunk().await.unwrap().1, &b"bytes"[..]);
     }
@@ -217,7 +222,7 @@ mod tests {
         let cache = Cache::new(100);
         let id = ChunkId(1);
         let failed = Chunk::Failed(EngineError::Unavailable("no"));
-        let slot = cache.hold(id, 10, |slot| cache.came(id, &slot, failed)).unwrap();
+        let slot = cache.find_or_fetch(id, 10, |slot| cache.fetched(id, &slot, failed)).unwrap();
         assert!(slot.chunk().await.is_err());
         assert_eq!(cache.bytes(), 0);
         assert!(fill(&cache, 1));
@@ -239,16 +244,16 @@ mod tests {
         assert!(cache.find(ChunkId(0)).is_some() && cache.find(ChunkId(1)).is_some());
         assert!(cache.find(ChunkId(2)).is_none());
         drop(read);
-        assert!(cache.hold(ChunkId(7_777), 51, |_| panic!("too large")).is_none());
+        assert!(cache.find_or_fetch(ChunkId(7_777), 51, |_| panic!("too large")).is_none());
     }
 
     #[test]
     fn without_room_nothing_is_fetched() {
         let cache = Cache::new(20);
-        let loading: Vec<_> = (0..2).map(|n| cache.hold(ChunkId(n), 10, |_| {}).unwrap()).collect();
-        assert!(cache.hold(ChunkId(2), 10, |_| panic!("no room")).is_none());
+        let loading: Vec<_> = (0..2).map(|n| cache.find_or_fetch(ChunkId(n), 10, |_| {}).unwrap()).collect();
+        assert!(cache.find_or_fetch(ChunkId(2), 10, |_| panic!("no room")).is_none());
         assert_eq!(cache.bytes(), 20);
         drop(loading);
-        assert!(cache.hold(ChunkId(2), 10, |_| {}).is_some());
+        assert!(cache.find_or_fetch(ChunkId(2), 10, |_| {}).is_some());
     }
 }

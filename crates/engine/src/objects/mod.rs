@@ -142,7 +142,8 @@ impl ObjectExtents {
         }
         self.0.pending.readable(id).await?;
         let (start, end) = (range.start as usize, range.end as usize);
-        let kept = if is_worth_it(range.len() as u32, len) { self.hold(id) } else { self.0.cache.find(id) };
+        let kept =
+            if is_worth_it(range.len() as u32, len) { self.fetch_whole(id) } else { self.0.cache.find(id) };
         let Some(kept) = kept else { return self.0.requests.read(id, range).await };
         let (_, payload) = kept.chunk().await?;
         // A short part is copied, so that it does not keep the whole chunk in memory for as long as it is being sent.
@@ -164,23 +165,23 @@ impl ObjectExtents {
     /// So much of a chunk will be read soon.
     pub fn announce(&self, id: ChunkId, wanted: u32) -> Announced {
         match is_worth_it(wanted, Name::unpack(id).len) {
-            true => self.hold(id).map(cache::Slot::announce).unwrap_or_default(),
+            true => self.fetch_whole(id).map(cache::Slot::announce).unwrap_or_default(),
             false => Announced::default(),
         }
     }
 
     /// The whole chunk, in memory or on its way there. `None` without room.
-    fn hold(&self, id: ChunkId) -> Option<Arc<cache::Slot>> {
+    fn fetch_whole(&self, id: ChunkId) -> Option<Arc<cache::Slot>> {
         let len = Name::unpack(id).len;
         let inner = &self.0;
-        inner.cache.hold(id, header_len(len) + len as usize, |slot| {
+        inner.cache.find_or_fetch(id, header_len(len) + len as usize, |slot| {
             let inner = inner.clone();
             inner.runtime.clone().spawn(async move {
                 let chunk = match inner.requests.whole(id).await {
                     Ok((header, payload)) => Chunk::There { header: Arc::new(header), payload },
                     Err(error) => Chunk::Failed(error),
                 };
-                inner.cache.came(id, &slot, chunk);
+                inner.cache.fetched(id, &slot, chunk);
             });
         })
     }

@@ -58,6 +58,16 @@ pub struct RemoteOptions {
     pub(crate) offset: Option<Arc<AtomicU64>>,
 }
 
+impl Dialect {
+    /// As it is set, and as the schema remembers it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Locks => "locks",
+            Self::Serializable => "serializable",
+        }
+    }
+}
+
 /// Where chunks are kept beside a database.
 #[derive(Clone)]
 pub struct Bytes(pub(crate) Kept);
@@ -135,6 +145,10 @@ pub enum ConnectError {
         "the schema was made by a newer version of this program (format {found}; this one knows {known})"
     )]
     Newer { found: u32, known: u32 },
+    #[error(
+        "the servers of this schema use the dialect `{found}`, and must all use the same: see docs/configuration.md"
+    )]
+    OtherDialect { found: String },
     #[error("where bytes are kept: {0}")]
     Bytes(String),
     #[error("the schema cannot be made or read: {0}")]

@@ -8,7 +8,7 @@ use super::fault::Fault;
 use super::member::{CHUNK_ROW, DOOMED_ROW};
 use super::shared::Shared;
 use super::uuid::Uuid;
-use super::writer::{EXPIRY, WRITER_ROW, hour_name, hour_of, what_was_said, writer_key, writer_name};
+use super::writer::{EXPIRY, WRITER_ROW, decode_beat, hour_name, hour_of, writer_key, writer_name};
 use crate::error::EngineError;
 use crate::key::Key;
 use crate::objects::{Name, ObjectExtents, SPREAD, bucket, id_of};
@@ -239,7 +239,7 @@ impl Shared {
             let known = writers.entry(incarnation).or_insert(Known { version: None, said: None });
             if named.is_some() {
                 let value: Option<&[u8]> = row.try_get(1).map_err(Fault::from)?;
-                known.said = value.and_then(what_was_said);
+                known.said = value.and_then(decode_beat);
             } else {
                 let version: Option<Uuid> = row.try_get(2).map_err(Fault::from)?;
                 known.version = version.map(|version| Version(version.0));

@@ -70,13 +70,27 @@ async fn make(connection: &Connection, settings: &Settings, random: &Random) -> 
     connection
         .ask(
             &format!(
-                "INSERT INTO \"{schema}\".setting VALUES ('format', $1), ('cluster', $2) ON CONFLICT DO NOTHING"
+                "INSERT INTO \"{schema}\".setting VALUES ('format', $1), ('cluster', $2), ('dialect', $3)
+                    ON CONFLICT DO NOTHING"
             ),
-            &[&FORMAT.to_string().as_bytes(), &&cluster[..]],
+            &[&FORMAT.to_string().as_bytes(), &&cluster[..], &settings.dialect.name().as_bytes()],
         )
         .await
         .map_err(wrong)?;
+    same_dialect(connection, settings).await?;
     read(connection, schema).await.map_err(wrong)
+}
+
+/// Commits of one dialect take locks that those of the other do not know of: both at once would lose writes.
+async fn same_dialect(connection: &Connection, settings: &Settings) -> Result<(), ConnectError> {
+    let text = format!("SELECT value FROM \"{}\".setting WHERE name = 'dialect'", settings.schema);
+    let rows = connection.ask(&text, &[]).await.map_err(|fault| ConnectError::Database(fault.to_string()))?;
+    let found: &[u8] = rows.first().and_then(|row| row.try_get(0).ok()).unwrap_or_default();
+    if found != settings.dialect.name().as_bytes() {
+        let found = String::from_utf8_lossy(found).into_owned();
+        return Err(ConnectError::OtherDialect { found });
+    }
+    Ok(())
 }
 
 async fn format(connection: &Connection, schema: &str) -> Result<Option<u32>, ConnectError> {

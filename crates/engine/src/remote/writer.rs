@@ -45,12 +45,12 @@ pub(super) fn hour_of(now: Ticks) -> u32 {
     u32::try_from(now.0 / HOUR).unwrap_or(u32::MAX)
 }
 
-/// What a writer last said: when, and under which hour it writes.
-pub(super) fn said(now: Ticks) -> Vec<u8> {
+/// What a writer says at each beat: when, and under which hour it writes.
+pub(super) fn encode_beat(now: Ticks) -> Vec<u8> {
     [&now.0.to_be_bytes()[..], &hour_of(now).to_be_bytes()].concat()
 }
 
-pub(super) fn what_was_said(value: &[u8]) -> Option<(Ticks, u32)> {
+pub(super) fn decode_beat(value: &[u8]) -> Option<(Ticks, u32)> {
     let (now, hour) = value.split_first_chunk()?;
     Some((Ticks(u64::from_be_bytes(*now)), u32::from_be_bytes(hour.try_into().ok()?)))
 }
@@ -130,7 +130,7 @@ pub(super) async fn register(
                 &&writer_key(incarnation)[..],
                 &Uuid(version.0),
                 &writer_name(incarnation),
-                &said(now),
+                &encode_beat(now),
                 &hour_name(hour),
             ],
         )
@@ -176,7 +176,8 @@ impl Shared {
         );
         let name = writer_name(incarnation);
         let key = writer_key(incarnation);
-        let lives = connection.ask(&text, &[&name, &said(now), &hour_name(hour_of(now)), &&key[..]]).await?;
+        let lives =
+            connection.ask(&text, &[&name, &encode_beat(now), &hour_name(hour_of(now)), &&key[..]]).await?;
         let lives: i64 = lives.first().ok_or(Fault::lost("no answer"))?.try_get(0)?;
         if lives > 0 {
             extents.rename(|names| names.hour = hour_of(now));

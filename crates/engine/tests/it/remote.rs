@@ -243,6 +243,18 @@ async fn an_outcome_is_known_to_other_servers() {
     assert_eq!(other.outcome(other.new_txn_id()).await.unwrap(), Outcome::NotCommitted);
 }
 
+/// Commits of the one would not see the locks of the other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn servers_of_two_dialects_do_not_work_over_one_schema() {
+    let Some(database) = Database::new(Dialect::Serializable) else { return };
+    let _first = database.open(Host::real());
+    let mut options = database.options.clone();
+    options.dialect = Dialect::Locks;
+    let refused = Engine::connect(options, Host::real()).await.err().unwrap().to_string();
+    assert!(refused.contains("`serializable`"), "{refused}");
+    let _second = database.open(Host::real());
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_would_lose_writes_is_refused() {
     let Some(mut database) = Database::new(Dialect::Locks) else { return };

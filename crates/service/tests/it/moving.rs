@@ -106,7 +106,8 @@ async fn one_that_was_interrupted_goes_on() {
             () = enough.notified() => None,
             done = move_store(&from, &to, &tell) => Some(done.unwrap()),
         };
-        if done.is_some() {
+        if let Some(moved) = done {
+            assert_eq!(moved.rows, moved.of, "also what earlier tries moved");
             break;
         }
         interrupted += 1;

@@ -161,9 +161,9 @@ async fn many_snapshots_are_deleted_at_once() {
     };
     assert_eq!(listed().await, 401);
     let quiet = bench.services.quiet().await;
-    let before = bench.services.engine().stats().transactions;
+    let before = bench.services.transactions();
     bench.delete(&name, None, Some(DeleteSnapshots::Only)).await.unwrap();
-    assert_eq!(bench.services.engine().stats().transactions - before, 1, "one commit");
+    assert_eq!(bench.services.transactions() - before, 1, "one commit");
     drop(quiet);
     assert!(bench.get(&name, Some(snapshots[0])).await.is_err());
     assert!(bench.get(&name, Some(snapshots[399])).await.is_err());

@@ -71,6 +71,9 @@ const PAGE_BYTES: usize = 256 << 10;
 /// What is walked, in this order: the keys of fragments name chunks themselves, so they come when all of these are known.
 const PARTS: [(&[u8], &[u8]); 3] = [(b"\x01", b"f"), (b"g", b"\xff\xff"), (b"f", b"g")];
 
+/// In the place of a part: everything was compared, and what is left is to delete the notes, without which it cannot be compared again.
+const COMPARED: u8 = PARTS.len() as u8;
+
 /// Of a clock, in ticks: so much is waited for.
 const MOST_BEHIND: u64 = 30 * 10_000_000;
 
@@ -83,7 +86,7 @@ struct Move<'a> {
     tell: &'a (dyn Fn(Moved) + Send + Sync),
 }
 
-/// How far the pages came: the number of the part, and the last key of it.
+/// How far the pages came: the number of the part, or `COMPARED`; and the last key of the part.
 #[derive(Clone, Default)]
 struct Place {
     part: u8,
@@ -101,10 +104,14 @@ pub async fn move_store(
     moving.nobody_works(to, "the store that it is moved to").await?;
     moving.clock_has_passed().await?;
     let place = moving.begin().await?;
-    moving.moved.of = moving.count().await?;
-    moving.find_bodies().await?;
-    moving.copy(place).await?;
-    moving.verify().await?;
+    moving.moved.of = moving.count(Key::from_static(b"\x01"), Key::from_static(b"\xff\xff")).await?;
+    moving.count_earlier(&place).await?;
+    if place.part < COMPARED {
+        moving.find_bodies().await?;
+        moving.copy(place).await?;
+        moving.verify().await?;
+        moving.note_compared().await?;
+    }
     moving.finish().await?;
     Ok(moving.moved)
 }
@@ -174,11 +181,10 @@ impl Move<'_> {
         Ok(Place::default())
     }
 
-    async fn count(&self) -> Done<u64> {
-        let mut start = Key::from_static(b"\x01");
+    async fn count(&self, mut start: Key, end: Key) -> Done<u64> {
         let mut count = 0;
         loop {
-            let range = KeyRange::new(start, Key::from_static(b"\xff\xff"));
+            let range = KeyRange::new(start, end.clone());
             let reader = self.from.reader().await?;
             let counted = reader.count(Count { range, value_above: None, limit: 10_000 }).await?;
             count += counted.count as u64;
@@ -187,6 +193,27 @@ impl Move<'_> {
                 None => return Ok(count),
             }
         }
+    }
+
+    /// What earlier tries have copied.
+    async fn count_earlier(&mut self, place: &Place) -> Done<()> {
+        for (number, (start, end)) in PARTS.into_iter().enumerate() {
+            let end = match &place.after {
+                Some(after) if number == usize::from(place.part) => [&after[..], &[0]].concat().into(),
+                _ if number < usize::from(place.part) => Key::from_static(end),
+                _ => break,
+            };
+            self.moved.rows += self.count(Key::from_static(start), end).await?;
+        }
+        let mut after = None;
+        while let Some(page) = page_of(self.to, b"lmc", b"lmd", after.clone()).await? {
+            for (_, value) in &page {
+                self.moved.chunks += 1;
+                self.moved.bytes += u64::from(chunks::named(value)?.1);
+            }
+            after = page.last().map(|(key, _)| key.clone());
+        }
+        Ok(())
     }
 
     /// The contents that are bodies of entities.
@@ -235,6 +262,14 @@ impl Move<'_> {
         Ok(renamed.unwrap_or((key, value)))
     }
 
+    async fn note_compared(&self) -> Done<()> {
+        let mut txn = Txn::new(self.to.new_txn_id());
+        txn.writes.push(note(&Place { part: COMPARED, after: None }));
+        self.to.commit(txn).await?;
+        (self.tell)(self.moved);
+        Ok(())
+    }
+
     /// Deletes the notes.
     async fn finish(&self) -> Done<()> {
         loop {
@@ -248,6 +283,7 @@ impl Move<'_> {
             if page.is_none() {
                 return Ok(());
             }
+            (self.tell)(self.moved);
         }
     }
 }

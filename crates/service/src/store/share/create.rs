@@ -120,6 +120,8 @@ impl Admitted<ExistingPath> {
         let Some(old) = old else {
             place.new_name(&chain.name)?;
             record.name.clone_from(&chain.name);
+            let reader = unit.reader().clone();
+            place.tree().take_in(&reader, &mut unit, chain, &record, None).await?;
             place.tree().insert(&mut unit, slot, &mut record);
             let filter = changed::name_filter(&record);
             let (tree, name) = (place.tree(), record.name.clone());
