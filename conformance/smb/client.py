@@ -115,8 +115,9 @@ def context(name, data):
     return request
 
 
-STATUS = {'AccessDenied': 0xC0000022, 'ObjectNameNotFound': 0xC0000034, 'SharingViolation': 0xC0000043, 'LockNotGranted': 0xC0000055,
-          'DeletePending': 0xC0000056, 'NetworkNameDeleted': 0xC00000C9, 'BadNetworkName': 0xC00000CC, 'FileClosed': 0xC0000128,
+STATUS = {'AccessDenied': 0xC0000022, 'ObjectNameInvalid': 0xC0000033, 'ObjectNameNotFound': 0xC0000034,
+          'SharingViolation': 0xC0000043, 'LockNotGranted': 0xC0000055, 'DeletePending': 0xC0000056, 'NetworkNameDeleted': 0xC00000C9,
+          'BadNetworkName': 0xC00000CC, 'FileClosed': 0xC0000128,
           'EndOfFile': 0xC0000011}
 
 

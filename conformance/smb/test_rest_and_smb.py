@@ -159,6 +159,30 @@ def test_rename(connect, share, file):
     opened.close()
 
 
+TOKEN = '@GMT-2026.11.18-10.30.00'
+
+
+def test_a_name_of_a_snapshot_is_given_to_nothing(connect, share, file, refused):
+    refused('InvalidResourceName', share.get_file_client(TOKEN).create_file, 1)
+    refused('InvalidResourceName', share.create_directory, TOKEN)
+    refused('InvalidResourceName', file.rename_file, TOKEN)
+    client = connect()
+    with refuses('ObjectNameNotFound'):
+        client.open(TOKEN)
+    opened = client.open('file', DELETE | READ)
+    info = FileRenameInformation()
+    info['file_name'] = TOKEN
+    with refuses('ObjectNameInvalid'):
+        set_info(opened, info)
+    # What only begins like one is a name like others.
+    info['file_name'] = '@GMT-notes'
+    set_info(opened, info)
+    opened.close()
+    assert client.open('@GMT-notes', READ).read(0, 10) == BYTES
+    share.get_file_client('@GMT-' + 'x' * 19).upload_file(b'over REST')
+    assert client.open('@GMT-' + 'x' * 19, READ).read(0, 9) == b'over REST'
+
+
 # Byte-range locks.
 
 def test_byte_range_locks_block_put_range(connect, file, refused):
@@ -216,6 +240,20 @@ def test_a_rest_write_breaks_a_lease_and_waits_for_the_flush(connect, file):
     client.acknowledge(key, keep)
     writing.result()
     assert file.download_file().readall() == b'RESTed6789'
+
+
+def test_timeout_says_how_long_a_rest_write_waits_for_the_flush(connect, file, refused):
+    client = connect()
+    opened, key = leased(client, LEASE_READ | LEASE_WRITE | LEASE_HANDLE)
+    patient = in_background(put_range, file)
+    keep = client.lease_break()[2]
+    refused('ClientCacheFlushDelay', file.upload_range, b'soon', 0, 4, timeout=1)
+    # Whoever did not say so waits on, and began before.
+    assert not patient.done()
+    client.acknowledge(key, keep)
+    patient.result()
+    assert file.download_file().readall() == b'REST456789'
+    opened.close()
 
 
 def test_a_rest_read_waits_for_what_a_client_has_written(connect, file):

@@ -16,6 +16,7 @@ use lazuli_testing::{Server, free_ports};
 use crate::Outcome;
 use crate::meter::cpu_of;
 use crate::options::ClusterRun;
+use bare::Rows;
 use clients::{Load, Work};
 
 const SERVERS: usize = 4;
@@ -54,7 +55,8 @@ impl Place<'_> {
         println!("{:<44} {:>9} {:>12} {:>12}", "", "per s", "database us", "servers us");
         let select =
             self.pgbench("select, 16 clients", "SELECT abalance FROM pgbench_accounts WHERE aid = :aid;")?;
-        let bare = self.engine_alone()?;
+        let bare = self.engine_alone("the engine alone: read one key, write 1 KiB, 16", Rows::One)?;
+        let rows = self.engine_alone("the engine alone: the rows of Put Blob, 16", Rows::OfPutBlob)?;
         let one = self.servers(1, "reads=primary", &["--reads", "primary"])?;
         let put = self.over_http(&one, "Put Blob 1 KiB, 16 clients", Load::spread(Work::Put, 16))?;
         let lease = self.over_http(&one, "Lease Blob (renew), 16 clients", Load::spread(Work::Lease, 16))?;
@@ -79,9 +81,21 @@ impl Place<'_> {
             };
             println!("{what:<58} {measured:>9.2} {bar:>9}{}", if met { "" } else { "  MISSED" });
         };
-        bar("Put Blob, of the engine alone", put.per_second / bare.per_second, Some(0.40), None);
-        bar("  CPU of the database, of that", put.database / bare.database, None, Some(1.25));
-        bar("Lease Blob, of the engine alone", lease.per_second / bare.per_second, Some(0.40), None);
+        bar(
+            "Put Blob, of the engine alone with its rows",
+            put.per_second / rows.per_second,
+            Some(0.40),
+            None,
+        );
+        bar("  CPU of the database, of that", put.database / rows.database, None, Some(1.25));
+        bar("Put Blob, of the engine alone with one row", put.per_second / bare.per_second, None, None);
+        bar(
+            "Lease Blob, of the engine alone with one row",
+            lease.per_second / bare.per_second,
+            Some(0.40),
+            None,
+        );
+        bar("  CPU of the database, of that", lease.database / bare.database, None, Some(1.25));
         bar("Get Blob, of pgbench's select", get.per_second / select.per_second, Some(0.25), None);
         bar("  CPU of the database, of that", get.database / select.database, None, Some(1.50));
         bar("Get Blob strict, of that not strict", confirmed.per_second / get.per_second, Some(0.60), None);
@@ -125,13 +139,13 @@ impl Place<'_> {
         cpu_of(self.postgres.process())
     }
 
-    fn engine_alone(&self) -> Outcome<Figure> {
+    fn engine_alone(&self, name: &str, rows: Rows) -> Outcome<Figure> {
         let before = self.database_cpu();
         let (operations, seconds) =
-            self.runtime.block_on(bare::commits(&self.postgres.url(), self.seconds()))?;
+            self.runtime.block_on(bare::commits(&self.postgres.url(), rows, self.seconds()))?;
         let database = (self.database_cpu() - before) * 1e6 / operations as f64;
         let figure = Figure { per_second: operations as f64 / seconds, database, servers: 0.0 };
-        Ok(told("the engine alone: read one key, write 1 KiB, 16", figure))
+        Ok(told(name, figure))
     }
 
     fn servers(&self, count: usize, name: &str, flags: &[&str]) -> Outcome<Vec<Server>> {

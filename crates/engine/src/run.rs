@@ -9,7 +9,39 @@ use crate::reader::Reader;
 use crate::txn::{Outcome, Plan, Txn, TxnId};
 use std::time::Instant;
 
+/// Attempts of [`Engine::look`]. The third holds a snapshot, so that only a lost connection tears it.
+const LOOKS: u32 = 6;
+
 impl Engine {
+    /// Reads and commits nothing. The closure may run several times: where reading takes round trips no snapshot is held for a few keys,
+    /// and it begins again when what it read turns out not to be of one moment.
+    pub async fn look<T, E, F, Fut>(&self, closure: F) -> Result<T, E>
+    where
+        F: Fn(Reader) -> Fut + Send + Sync,
+        Fut: Future<Output = Result<T, E>> + Send,
+        E: From<EngineError>,
+    {
+        let mut torn = 0;
+        loop {
+            let reader = self.open_reader(Vec::new, Opening::Attempt { torn }).await?;
+            let output = closure(reader.clone()).await;
+            torn += 1;
+            if reader.is_torn() {
+                if torn < LOOKS {
+                    continue;
+                }
+                return Err(EngineError::Unavailable(
+                    "what was read kept changing, or its snapshot was lost",
+                )
+                .into());
+            }
+            if let Some(confirmation) = reader.confirmation() {
+                confirmation.await?;
+            }
+            return output;
+        }
+    }
+
     /// Reads, decides, commits; again when another transaction was faster. The closure may run several times and
     /// must have no effect but its plan. It decides on one snapshot, and the commit is refused if anything
     /// that it read with a tracked read has changed: so a condition judged in it holds at the commit.

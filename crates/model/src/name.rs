@@ -3,7 +3,7 @@
 
 mod file_path;
 
-pub use file_path::{FilePath, TrailingDots, file_name};
+pub use file_path::{DEPTH_MAX, FilePath, TrailingDots, file_name};
 
 use std::borrow::Cow;
 

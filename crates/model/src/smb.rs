@@ -3,12 +3,14 @@
 
 mod access;
 mod attributes;
+mod gmt_token;
 mod pattern;
 mod posix;
 mod wishes;
 
 pub use access::AccessMask;
 pub use attributes::FileAttributes;
+pub use gmt_token::{gmt_token, parse_gmt_token};
 pub use pattern::DosPattern;
 pub use posix::{FileMode, FileType, PosixWishes};
 pub use wishes::{Permission, SmbWishes};

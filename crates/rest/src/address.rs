@@ -2,7 +2,7 @@
 //! column of its row; it is judged here for all of them, before any of them runs.
 
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::operation::{Row, Service};
+use lazuli_model::operation::{Op, Row, Service};
 use lazuli_model::time::Timestamp;
 
 use lazuli_service::blob::BlobState;
@@ -20,6 +20,9 @@ pub(crate) fn check(head: &Head, row: &Row) -> Result<(), Failure> {
         Service::Blob => {}
         Service::File => return file::address::check(head, row),
         Service::Queue | Service::Table | Service::Dfs => return Ok(()),
+    }
+    if row.op == Op::DeleteBlob {
+        refuse_empty(head, &[SNAPSHOT, VERSION])?;
     }
     // The header speaks of all snapshots of a blob, and so of the blob itself.
     let wants_base = head.header(headers::X_MS_DELETE_SNAPSHOTS).is_some();
@@ -40,6 +43,14 @@ pub(crate) fn check(head: &Head, row: &Row) -> Result<(), Failure> {
                 false => Err(only_base(VERSION, text, "Version id")),
             }
         }
+    }
+}
+
+/// An empty parameter counts as absent. Who deletes one snapshot or version, and does not know which, is not to lose all of it.
+pub(crate) fn refuse_empty(head: &Head, names: &[&'static str]) -> Result<(), Failure> {
+    match names.iter().find(|name| head.query.get(name) == Some("")) {
+        Some(name) => Err(Failure::invalid_query(name, "", "")),
+        None => Ok(()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -207,9 +208,9 @@ impl Gateway {
         let scope = head.header(headers::X_MS_ENCRYPTION_SCOPE).or(grant.encryption_scope.as_deref());
         let encryption_scope = scope.map(Into::into);
         let cause = self.cause(&head, row);
-        let context = Context { account, version, principal: grant.principal(), encryption_scope, cause };
+        let (principal, patience) = (grant.principal(), timeout(&head)?);
+        let context = Context { account, version, principal, encryption_scope, cause, patience };
         check_body(&head, row)?;
-        check_timeout(&head)?;
         let (services, auth) = (self.services.clone(), Arc::clone(&self.auth));
         let sources = Arc::clone(&self.sources);
         let call = Call { services, auth, sources, head, row, context, grant: Box::new(grant), body };
@@ -313,10 +314,10 @@ fn check_body(head: &Head, row: &Row) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `timeout` is a number of seconds. The server's own limits are shorter than any that clients ask for.
-fn check_timeout(head: &Head) -> Result<(), Failure> {
-    match head.query("timeout") {
-        Some(text) if text.parse::<u32>().is_err() => Err(Failure::invalid_query("timeout", text, "")),
-        _ => Ok(()),
-    }
+/// `timeout` is a number of seconds; 0 is none. It bounds what waits for clients of SMB; the server's other limits are shorter
+/// than any that clients ask for.
+fn timeout(head: &Head) -> Result<Option<Duration>, Failure> {
+    let Some(text) = head.query("timeout") else { return Ok(None) };
+    let seconds = text.parse::<u32>().map_err(|_| Failure::invalid_query("timeout", text, ""))?;
+    Ok(Some(seconds).filter(|seconds| *seconds > 0).map(|seconds| Duration::from_secs(seconds.into())))
 }

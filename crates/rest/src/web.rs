@@ -242,6 +242,7 @@ impl Page<'_> {
             principal: Principal::Anonymous,
             encryption_scope: None,
             cause: None,
+            patience: None,
         };
         let (auth, sources) = (self.gateway.auth.clone(), self.gateway.sources.clone());
         let (grant, body) = (Box::new(nobody()), Body::empty());

@@ -119,7 +119,7 @@ pub async fn assemble(
     metrics.watch(&services);
     let foreign = ForeignHosts::parse(config.copy_sources.iter().map(String::as_str))?;
     let public = PublicAddresses::parse(config.public_addresses.iter().map(String::as_str))?;
-    let sources = Arc::new(Sources::new(own, foreign).with_public(public));
+    let sources = Arc::new(Sources::new(own, foreign, accounts.clone()).with_public(public));
     let gateway = Gateway::new(services.clone(), auth).with_sources(Arc::clone(&sources));
     let gateway = Arc::new(gateway);
     let users = Users::new(passwords(&config.credentials));

@@ -91,6 +91,8 @@ pub struct Context {
     pub encryption_scope: Option<Arc<str>>,
     /// The request, as events tell it; of accounts that have events.
     pub cause: Option<Arc<event::Cause>>,
+    /// How long it waits for clients of SMB to give up what they keep, if less than the service allows.
+    pub patience: Option<Duration>,
 }
 
 impl Context {
@@ -101,6 +103,7 @@ impl Context {
             principal: Principal::Owner,
             encryption_scope: None,
             cause: None,
+            patience: None,
         }
     }
 

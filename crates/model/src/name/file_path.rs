@@ -8,8 +8,8 @@ use crate::error::{ErrorCode, Failure};
 const NAME_MAX: usize = 255;
 /// UTF-16 code units of a whole path, its separators included.
 const PATH_MAX: usize = 2048;
-/// Directories under one another.
-const DEPTH_MAX: usize = 250;
+/// Names of a path.
+pub const DEPTH_MAX: usize = 250;
 const FORBIDDEN: [char; 9] = ['"', '\\', '/', ':', '|', '<', '>', '*', '?'];
 const RESERVED: [&str; 5] = ["CON", "PRN", "AUX", "NUL", "CLOCK$"];
 

@@ -18,6 +18,14 @@ fn a_snapshot_is_a_time_and_not_for_every_operation() {
     assert_eq!(said(&asking("snapshot=yesterday"), Op::GetBlob), Some(ErrorCode::InvalidQueryParameterValue));
     // An empty one is none.
     assert_eq!(said(&asking("snapshot="), Op::PutBlockBlob), None);
+    // But not where all would be deleted in place of one.
+    for empty in ["snapshot=", "versionid=", "versionid", "snapshot=&snapshot=2011-03-09T01:42:34.9360000Z"] {
+        assert_eq!(
+            said(&asking(empty), Op::DeleteBlob),
+            Some(ErrorCode::InvalidQueryParameterValue),
+            "{empty}"
+        );
+    }
 }
 
 #[test]

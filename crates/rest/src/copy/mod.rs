@@ -6,16 +6,17 @@
 
 mod address;
 mod foreign;
+mod kept;
 mod public;
 
 use std::net::SocketAddr;
 
 use futures_util::future::BoxFuture;
-use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
 use lazuli_model::access::ContainerAccess;
 use lazuli_model::error::{ErrorCode, Failure};
-use lazuli_model::name::FilePath;
+use lazuli_model::name::TrailingDots;
 use lazuli_model::operation::{Method, Op, Row, Service, Source};
 use lazuli_service::blob::{
     Abroad, BlobAddress, CopySource, FileSource, ForeignAddress, ForeignSource, OwnSource, container_access,
@@ -27,6 +28,7 @@ pub use foreign::{BadSources, ForeignHosts};
 pub(crate) use foreign::{ask, connector, is_inside};
 pub use public::{BadAddresses, PublicAddresses};
 
+use crate::auth::accounts::Accounts;
 use crate::auth::sas;
 use crate::authorize::{Grant, Held, authorize};
 use crate::blob::properties::source_customer_key;
@@ -48,15 +50,23 @@ pub struct Sources {
     /// By which clients reach them, where that is something else: a balancer's.
     public: PublicAddresses,
     foreign: ForeignHosts,
+    /// By whose keys what a copy keeps of its source is sealed.
+    accounts: Accounts,
 }
 
 impl Sources {
-    pub fn new(own: Vec<(Service, SocketAddr)>, foreign: ForeignHosts) -> Self {
-        Self { own, public: PublicAddresses::default(), foreign }
+    pub fn new(own: Vec<(Service, SocketAddr)>, foreign: ForeignHosts, accounts: Accounts) -> Self {
+        Self { own, public: PublicAddresses::default(), foreign, accounts }
     }
 
     pub fn with_public(self, public: PublicAddresses) -> Self {
         Self { public, ..self }
+    }
+
+    /// Whether an address is one that the File service of this server has.
+    pub(crate) fn is_own_file(&self, text: &str, asked: &Head) -> bool {
+        let url = SourceUrl::absolute(text);
+        url.and_then(|url| self.service_of(&url, asked)) == Some(Service::File)
     }
 
     /// Which service of ours serves the source, if one does.
@@ -70,7 +80,9 @@ impl Sources {
 impl Abroad for Sources {
     fn open<'a>(&'a self, source: &'a ForeignAddress) -> BoxFuture<'a, Result<ForeignSource, Failure>> {
         Box::pin(async move {
-            let asked = SourceRequest::again(source)
+            let source = kept::open(&self.accounts, source)
+                .ok_or_else(|| unverified(ErrorCode::AuthenticationFailed.into()))?;
+            let asked = SourceRequest::again(&source)
                 .ok_or_else(|| Failure::invalid_header(headers::X_MS_COPY_SOURCE, ""))?;
             self.foreign.open(&asked).await
         })
@@ -100,7 +112,9 @@ pub(crate) async fn source(call: &Call, with_tags: bool) -> Result<Asked, Failur
         if call.row.op == Op::IncrementalCopyBlob {
             return Err(ErrorCode::InvalidSourceBlobUrl.into());
         }
-        let foreign = call.sources.foreign.open(&SourceRequest::of(call, url)?).await?;
+        let mut foreign = call.sources.foreign.open(&SourceRequest::of(call, url)?).await?;
+        let account = call.sources.accounts.get(&call.context.account);
+        foreign.again = foreign.again.and_then(|again| kept::seal(account.as_deref()?, again));
         return Ok(Asked { source: CopySource::Foreign(foreign), shown });
     };
     let head = head_of(call, &url, service)?;
@@ -121,8 +135,7 @@ pub(crate) async fn source(call: &Call, with_tags: bool) -> Result<Asked, Failur
     })?;
     authorised(call, &head, reads_tags).await.map_err(unverified)?;
     if is_file {
-        let dots = file::address::trailing_dots(&call.head, headers::X_MS_SOURCE_ALLOW_TRAILING_DOT)?;
-        let path = FilePath::parse(&head.target.object, dots)?;
+        let path = file::address::path(&head)?;
         let at = FileAddress {
             share: head.target.container.clone(),
             snapshot: file::address::share_snapshot(&head),
@@ -175,6 +188,11 @@ fn head_of(call: &Call, url: &SourceUrl, service: Service) -> Result<Head, Failu
         if let Some(intent) = call.head.headers.find(headers::X_MS_FILE_REQUEST_INTENT) {
             headers.insert(headers::X_MS_FILE_REQUEST_INTENT, intent.clone());
         }
+    }
+    // What the request says of dots in its source's name is what a request for that file would say itself.
+    let dots = file::address::trailing_dots(&call.head, headers::X_MS_SOURCE_ALLOW_TRAILING_DOT)?;
+    if service == Service::File && dots == TrailingDots::Kept {
+        headers.insert(headers::X_MS_ALLOW_TRAILING_DOT, HeaderValue::from_static("true"));
     }
     Ok(Head {
         method: Method::Get,

@@ -6,6 +6,7 @@ use lazuli_model::operation::{Mark, Name, Op, Resource, Row};
 use lazuli_model::time::Timestamp;
 use lazuli_model::version::Feature;
 
+use crate::address::refuse_empty;
 use crate::head::Head;
 use crate::headers;
 
@@ -13,6 +14,9 @@ const SNAPSHOT: &str = "sharesnapshot";
 
 /// Refuses an address that names what the row cannot be asked of, or that nothing in a share can have.
 pub(crate) fn check(head: &Head, row: &Row) -> Result<(), Failure> {
+    if row.op == Op::DeleteShare {
+        refuse_empty(head, &[SNAPSHOT])?;
+    }
     if let Some(text) = head.query(SNAPSHOT) {
         let readable = Timestamp::parse_snapshot(text).is_some();
         // The header speaks of all snapshots of a share, and so of the share itself.
@@ -39,6 +43,16 @@ fn takes_directories(row: &Row) -> bool {
 /// The directory or file that the request addresses, once [`check`] has let it pass.
 pub fn path(head: &Head) -> Result<FilePath, Failure> {
     FilePath::parse(&head.target.object, trailing_dots(head, headers::X_MS_ALLOW_TRAILING_DOT)?)
+}
+
+/// The path of [`path`] as text: what a token must be signed for. A token for `b.` does not open `b` where dots are cut off, nor
+/// does one for `b` open `b.` where they count. What is no path is left as it was sent, to be refused later.
+pub(crate) fn meant(head: &Head) -> Result<String, Failure> {
+    let dots = trailing_dots(head, headers::X_MS_ALLOW_TRAILING_DOT)?;
+    Ok(match FilePath::parse(&head.target.object, dots) {
+        Ok(path) => path.to_string(),
+        Err(_) => head.target.object.clone(),
+    })
 }
 
 /// What the request says of dots at the end of names: of its own address, or of that of its source.

@@ -7,7 +7,7 @@ use lazuli_service::file::{CreateHardLink, FileAddress};
 
 use super::address::trailing_dots;
 use super::path_headers::{refuse_content, tell};
-use super::rename_source::authorize_at;
+use super::rename_source::{At, authorize_at};
 use crate::authorize::Held;
 use crate::call::Call;
 use crate::head::Head;
@@ -48,7 +48,8 @@ async fn authorize_target(call: &Call, path: &FilePath) -> Result<(), Failure> {
         return Ok(());
     }
     let target = Target { object: path.to_string(), ..call.head.target.clone() };
-    let at = (call.head.raw_path.as_str(), &target);
+    let dots = trailing_dots(&call.head, headers::X_MS_ALLOW_TRAILING_DOT)?;
+    let at = At { raw_path: &call.head.raw_path, target: &target, dots };
     authorize_at(call, Op::CreateHardLink, at, &call.head.query, call.head.secure).await
 }
 

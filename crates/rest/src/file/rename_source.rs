@@ -1,9 +1,9 @@
 //! What a rename moves: `x-ms-file-rename-source`, the whole address of a directory or file of the same account.
 
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, Uri};
+use http::{HeaderMap, HeaderValue, Uri};
 use lazuli_model::error::Failure;
-use lazuli_model::name::FilePath;
+use lazuli_model::name::{FilePath, TrailingDots};
 use lazuli_model::operation::{Op, Resource, Service};
 use lazuli_service::file::share_access;
 
@@ -23,6 +23,7 @@ const LONGEST: usize = 8 * 1024;
 pub struct RenameSource {
     pub share: String,
     pub path: FilePath,
+    dots: TrailingDots,
     /// As it was sent: signatures are made over it.
     raw_path: String,
     target: Target,
@@ -47,31 +48,49 @@ pub fn rename_source(head: &Head) -> Result<RenameSource, Failure> {
     let path = FilePath::parse(&target.object, dots)?;
     let (share, raw_path) = (target.container.clone(), uri.path().to_owned());
     let secure = uri.scheme_str() == Some("https");
-    Ok(RenameSource { share, path, raw_path, target, query, secure })
+    Ok(RenameSource { share, path, dots, raw_path, target, query, secure })
 }
 
 /// To be renamed, a directory or file must be one that the credential may delete: it is gone from where it was. A token is
 /// for the source if it stands in the source's address; else the request's own is asked for the source too.
 pub(crate) async fn authorize_source(call: &Call, source: &RenameSource) -> Result<(), Failure> {
+    // Another server's account may have the same name.
+    let text = call.head.required_header(headers::X_MS_FILE_RENAME_SOURCE)?;
+    if !call.sources.is_own_file(text, &call.head) {
+        return Err(Failure::invalid_header(headers::X_MS_FILE_RENAME_SOURCE, text));
+    }
     let signed = sas::is_sas(&source.query);
     if call.grant.held == Held::Everything && !signed {
         return Ok(());
     }
     let query = if signed { &source.query } else { &call.head.query };
     let secure = if signed { source.secure } else { call.head.secure };
-    authorize_at(call, Op::DeleteFile, (&source.raw_path, &source.target), query, secure).await
+    let at = At { raw_path: &source.raw_path, target: &source.target, dots: source.dots };
+    authorize_at(call, Op::DeleteFile, at, query, secure).await
 }
 
-/// Whether the token of a query may carry out an operation at another address of the account.
+/// Another address of the account.
+pub(super) struct At<'a> {
+    pub raw_path: &'a str,
+    pub target: &'a Target,
+    /// How the names of its path are read.
+    pub dots: TrailingDots,
+}
+
+/// Whether the token of a query may carry out an operation there.
 pub(super) async fn authorize_at(
     call: &Call,
     op: Op,
-    (raw_path, target): (&str, &Target),
+    at: At<'_>,
     query: &Query,
     secure: bool,
 ) -> Result<(), Failure> {
     let row = op.row();
+    let At { raw_path, target, dots } = at;
     let mut headers = HeaderMap::new();
+    if dots == TrailingDots::Kept {
+        headers.insert(headers::X_MS_ALLOW_TRAILING_DOT, HeaderValue::from_static("true"));
+    }
     // A token that is bound to a user comes with that user's own.
     if query.count("sduoid") > 0
         && let Some(user) = call.head.headers.find(AUTHORIZATION.as_str())

@@ -36,8 +36,8 @@ pub struct Found {
 
 impl GetBlobProperties {
     pub async fn execute(self, services: &Services, context: &Context, op: impl Judged) -> Answer<Found> {
-        let view = services.view(context).await?;
-        self.find(&view, op).await
+        let this = &self;
+        services.read(context, |view| async move { this.find(&view, op).await }).await
     }
 
     async fn find(&self, view: &View, op: impl Judged) -> Answer<Found> {
@@ -64,9 +64,24 @@ impl GetBlob {
         context: &Context,
         op: impl Judged,
     ) -> Answer<(Found, Result<(std::ops::Range<u64>, Download), lazuli_model::Failure>)> {
+        let this = &self;
+        services.read(context, |view| async move { this.open(services, context, &view, op).await }).await
+    }
+
+    async fn open(
+        &self,
+        services: &Services,
+        context: &Context,
+        view: &View,
+        op: impl Judged,
+    ) -> Answer<(Found, Result<(std::ops::Range<u64>, Download), lazuli_model::Failure>)> {
+        // Before anything is read: the sweeper leaves alone what this download may find.
         let active = services.readers().enter();
-        let view = services.view(context).await?;
-        let found = self.properties.find(&view, op).await?;
+        let is_base = self.properties.state == BlobState::Base;
+        if is_base {
+            view.near_bytes(&self.properties.at).await?;
+        }
+        let found = self.properties.find(view, op).await?;
         refuse_archived(&found.blob)?;
         let length = found.blob.length();
         let range = match self.range.map_or(Ok(0..length), |range| range.resolve(length)) {
@@ -78,7 +93,10 @@ impl GetBlob {
         let GetBlobProperties { at, state, .. } = &self.properties;
         services.note_access(context, at, *state, &found.blob, found.now);
         let content = &found.blob.content;
-        let download = Download::open(services, active, &view, content, range.clone(), key).await?;
+        let download = Download::open(services, active, view, content, range.clone(), key).await?;
+        if is_base {
+            view.learn_bytes(at, &found.blob);
+        }
         Ok((found, Ok((range, download))))
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use lazuli_model::admission::Preconditions;
-use lazuli_model::error::ErrorCode;
+use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::operation::policy;
 use lazuli_model::range::ByteRange;
 
@@ -12,6 +12,9 @@ use super::put_range::{RangeStored, Write, check_early, receive};
 use crate::blob::{CopySource, Digests, source_bytes};
 use crate::fault::Answer;
 use crate::{Context, Services};
+
+const TOO_SHORT: &str =
+    "The source request body for copy source does not match requested length to write on target.";
 
 pub struct PutRangeFromUrl {
     pub at: FileAddress,
@@ -31,7 +34,8 @@ pub struct PutRangeFromUrl {
 impl PutRangeFromUrl {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<RangeStored> {
         let op = policy::PutRangeFromUrl;
-        check_early(services, context, op, &self.at, &self.preconditions, &self.range).await?;
+        // The source is looked at before the range that it is for (recorded): what is too far for both is its fault.
+        check_early(services, context, op, &self.at, &self.preconditions, None).await?;
         let (start, end) = (self.source_range.start, self.source_range.end.saturating_sub(1));
         let wanted = ByteRange { start, end: Some(end) };
         let body = source_bytes(services, context, self.source, Some(wanted), op).await?;
@@ -41,9 +45,10 @@ impl PutRangeFromUrl {
         if !is_met {
             return Err(ErrorCode::SourceConditionNotMet.into());
         }
-        // The source ends within the range that was asked for.
+        // The source ends within the range that was asked for (recorded).
         if uploaded.length != self.range.end - self.range.start {
-            return Err(ErrorCode::InvalidRange.into());
+            let failure = Failure::new(ErrorCode::CannotVerifyCopySource);
+            return Err(failure.with_status(409).with_message(TOO_SHORT).into());
         }
         let write = Write {
             at: self.at,

@@ -240,6 +240,9 @@ impl Admitted<Existing> {
             Some(Existing::Blob(old)) => Some(&**old),
             _ => None,
         };
+        if let Some(old) = old {
+            unit.near_retired(old).await?;
+        }
         let (left, buried) = match old {
             Some(old) => (unit.leave_replaced(&place, old).await?, None),
             None => (Left::Nothing, unit.bury_deleted(&place).await?),

@@ -50,6 +50,7 @@
 //! Z generation handle              open that outlives its connection -> the node that it is of
 //! lw generation                    servers on which a directory of the share is watched -> Watchers
 //! ls incarnation o generation node the opens of a node were changed by another server than this
+//! ld node                          how many directories stand below a directory, one in the other
 //! lmp                              how far a move into this store came; no server works over it
 //! lmc chunk                        what a chunk of the store that is moved is called here
 //! ls incarnation c number          a change in a share that this server watches -> Changed

@@ -50,6 +50,7 @@ mod service_properties;
 mod services;
 mod settings;
 pub(crate) mod share;
+mod small_contents;
 mod snapshot;
 mod soft_delete;
 mod sparse;

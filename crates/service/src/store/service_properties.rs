@@ -8,7 +8,7 @@ use super::unit::{Changes as _, Unit};
 use crate::fault::Answer;
 use lazuli_model::service_properties::ServiceProperties;
 
-fn letter(service: Service) -> u8 {
+pub(super) fn letter(service: Service) -> u8 {
     match service {
         Service::Blob | Service::Dfs => b'b',
         Service::Queue => b'q',

@@ -15,6 +15,7 @@ use super::generations::Generations;
 use super::members::{self, Members};
 use super::queue::QueueCaches;
 use super::sealing::ScopeKeys;
+use super::small_contents::SmallContents;
 use super::stage_counts::StageCounts;
 use super::write_line::WriteLines;
 use super::{last_access, readers, upkeep, workers};
@@ -59,6 +60,7 @@ struct Inner {
     write_lines: WriteLines,
     scope_keys: ScopeKeys,
     generations: Generations,
+    small_contents: SmallContents,
 }
 
 impl Services {
@@ -90,6 +92,7 @@ impl Services {
             write_lines: WriteLines::default(),
             scope_keys: ScopeKeys::default(),
             generations: Generations::default(),
+            small_contents: SmallContents::default(),
         };
         Self { inner: Arc::new(inner), engine }
     }
@@ -102,6 +105,10 @@ impl Services {
     /// For work that gives back what is dead: see [`Engine::giving_back`].
     pub(crate) fn giving_back(&self) -> Self {
         Self { inner: self.inner.clone(), engine: self.engine.giving_back() }
+    }
+
+    pub(super) fn small_contents(&self) -> &SmallContents {
+        &self.inner.small_contents
     }
 
     pub(super) fn generations(&self) -> &Generations {

@@ -102,6 +102,7 @@ impl Admitted<Existing> {
         if base.snapshots > 0 && snapshots.is_none() {
             return Err(ErrorCode::SnapshotsPresent.into());
         }
+        unit.near_retired(&base).await?;
         let deletion = unit.soft_deletion().await?;
         let mut dropped = Vec::new();
         if snapshots.is_some() && base.snapshots > 0 {

@@ -178,6 +178,17 @@ impl Services {
         Ok(Plan { writes, private_writes, publish, release, output })
     }
 
+    /// Runs `work` on what is committed, for operations that read a few rows: where reading takes round trips, no snapshot is held for
+    /// them. It may run several times.
+    pub async fn read<T, F, Fut>(&self, context: &Context, work: F) -> Answer<T>
+    where
+        F: Fn(View) -> Fut + Send + Sync,
+        Fut: Future<Output = Answer<T>> + Send,
+        T: Send,
+    {
+        self.engine().look(|reader| work(Unit::new(reader, context.clone(), self.clone()))).await
+    }
+
     /// A snapshot of everything that is committed.
     pub async fn view(&self, context: &Context) -> Answer<View> {
         Ok(Unit::new(self.engine().reader_at_first_read().await?, context.clone(), self.clone()))

@@ -133,7 +133,8 @@ async fn judge(
     if told.user.is_empty() {
         return Err(Refused::Logon);
     }
-    tokio::time::sleep(gate.throttle.wait(from, &told.user, Instant::now())).await;
+    let turn = gate.throttle.turn(from, &told.user, Instant::now()).ok_or(Refused::TooMany)?;
+    tokio::time::sleep(turn).await;
     let found = gate.users.find(&told.user);
     let judged = match &found {
         Some((account, hashes)) => {

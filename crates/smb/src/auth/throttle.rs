@@ -1,5 +1,6 @@
-//! Guessing is slow: an address or account that failed often waits before its next try is judged. No account is locked out, for then anyone could
-//! lock out an account's owner.
+//! Guessing is slow: an address or account that failed often waits before its next try is judged, and the tries of one address at one account are
+//! judged one after the other. No account is locked out, for then anyone could lock out an account's owner: where a line is too long, only those
+//! of its address are sent away.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -14,6 +15,8 @@ const FREE_OF_ACCOUNT: u32 = 50;
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(100);
+/// So long a line is joined by nobody; who logs on has less time than this for it.
+const LONGEST_LINE: Duration = Duration::from_secs(16);
 /// Subjects that are remembered; those that failed least lately go first.
 const SUBJECTS_MAX: usize = 4096;
 
@@ -37,12 +40,40 @@ impl Failures {
 }
 
 #[derive(Default)]
-pub struct Throttle(Mutex<HashMap<Subject, Failures>>);
+pub struct Throttle {
+    failures: Mutex<HashMap<Subject, Failures>>,
+    /// When the last try that waits is judged, of an address at an account.
+    lines: Mutex<HashMap<(IpAddr, Subject), Instant>>,
+}
 
 impl Throttle {
-    /// How long this try must wait.
-    pub fn wait(&self, address: IpAddr, account: &str, now: Instant) -> Duration {
-        let failures = self.0.lock();
+    /// After how long this try is judged: it has a place in the line from now on. None where the line is too long.
+    pub fn turn(&self, address: IpAddr, account: &str, now: Instant) -> Option<Duration> {
+        let delay = self.delay(address, account, now);
+        if delay.is_zero() {
+            return Some(delay);
+        }
+        let mut lines = self.lines.lock();
+        let line = (address, subject_of(account));
+        if lines.len() >= SUBJECTS_MAX && !lines.contains_key(&line) {
+            lines.retain(|_, last| *last > now);
+            if lines.len() >= SUBJECTS_MAX {
+                return None;
+            }
+        }
+        let last = lines.entry(line).or_insert(now);
+        let turn = (*last).max(now) + delay;
+        let wait = turn.saturating_duration_since(now);
+        if wait > LONGEST_LINE {
+            return None;
+        }
+        *last = turn;
+        Some(wait)
+    }
+
+    /// What failures before this try cost it.
+    fn delay(&self, address: IpAddr, account: &str, now: Instant) -> Duration {
+        let failures = self.failures.lock();
         let count = |subject: &Subject| failures.get(subject).map_or(0, |failures| failures.now(now));
         let of_address = count(&Subject::Address(address)).saturating_sub(FREE_OF_ADDRESS);
         let of_account = count(&subject_of(account)).saturating_sub(FREE_OF_ACCOUNT);
@@ -50,7 +81,7 @@ impl Throttle {
     }
 
     pub fn failed(&self, address: IpAddr, account: &str, now: Instant) {
-        let mut failures = self.0.lock();
+        let mut failures = self.failures.lock();
         for subject in [Subject::Address(address), subject_of(account)] {
             if failures.len() >= SUBJECTS_MAX && !failures.contains_key(&subject) {
                 make_room(&mut failures, now);
@@ -63,7 +94,7 @@ impl Throttle {
 
     /// The owner is there: their own mistakes are forgotten.
     pub fn succeeded(&self, address: IpAddr) {
-        self.0.lock().remove(&Subject::Address(address));
+        self.failures.lock().remove(&Subject::Address(address));
     }
 }
 
@@ -96,15 +127,30 @@ mod tests {
         for _ in 0..FREE_OF_ADDRESS {
             throttle.failed(HERE, "acct", now);
         }
-        assert_eq!(throttle.wait(HERE, "acct", now), Duration::ZERO);
+        assert_eq!(throttle.delay(HERE, "acct", now), Duration::ZERO);
         (0..5).for_each(|_| throttle.failed(HERE, "acct", now));
-        assert_eq!(throttle.wait(HERE, "other", now), STEP * 5);
+        assert_eq!(throttle.delay(HERE, "other", now), STEP * 5);
         (0..1000).for_each(|_| throttle.failed(HERE, "acct", now));
-        assert_eq!(throttle.wait(HERE, "other", now), LONGEST_WAIT);
+        assert_eq!(throttle.delay(HERE, "other", now), LONGEST_WAIT);
         let elsewhere = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
-        assert_eq!(throttle.wait(elsewhere, "ACCT", now), LONGEST_WAIT);
-        assert_eq!(throttle.wait(elsewhere, "other", now), Duration::ZERO);
-        assert_eq!(throttle.wait(HERE, "other", now + FORGOTTEN_AFTER * 2000), Duration::ZERO);
+        assert_eq!(throttle.delay(elsewhere, "ACCT", now), LONGEST_WAIT);
+        assert_eq!(throttle.delay(elsewhere, "other", now), Duration::ZERO);
+        assert_eq!(throttle.delay(HERE, "other", now + FORGOTTEN_AFTER * 2000), Duration::ZERO);
+    }
+
+    #[test]
+    fn tries_of_one_address_at_one_account_are_judged_one_after_the_other() {
+        let (throttle, now) = (Throttle::default(), Instant::now());
+        (0..1000).for_each(|_| throttle.failed(HERE, "acct", now));
+        let places: Vec<_> = (0..20).map_while(|_| throttle.turn(HERE, "acct", now)).collect();
+        let apart: Vec<_> = (1..=8).map(|place| LONGEST_WAIT * place).collect();
+        assert_eq!(places, apart, "side by side they would all be judged after the first one's wait");
+        // Whoever comes from elsewhere, or is another, stands in another line.
+        let elsewhere = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+        assert_eq!(throttle.turn(elsewhere, "acct", now), Some(LONGEST_WAIT));
+        assert_eq!(throttle.turn(elsewhere, "other", now), Some(Duration::ZERO));
+        // A line goes on as its tries are judged.
+        assert_eq!(throttle.turn(HERE, "acct", now + LONGEST_WAIT), Some(LONGEST_LINE));
     }
 
     #[test]
@@ -113,6 +159,15 @@ mod tests {
         for number in 0..SUBJECTS_MAX + 50 {
             throttle.failed(HERE, &format!("account{number}"), now);
         }
-        assert!(throttle.0.lock().len() <= SUBJECTS_MAX);
+        assert!(throttle.failures.lock().len() <= SUBJECTS_MAX);
+        (0..100).for_each(|_| throttle.failed(HERE, "acct", now));
+        for number in 0..SUBJECTS_MAX + 50 {
+            let joined = throttle.turn(HERE, &format!("account{number}"), now);
+            assert_eq!(joined.is_some(), number < SUBJECTS_MAX);
+        }
+        assert!(
+            throttle.turn(HERE, "another", now + LONGEST_WAIT * 2).is_some(),
+            "lines that are over are forgotten"
+        );
     }
 }

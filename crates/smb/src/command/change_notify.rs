@@ -8,6 +8,7 @@ use super::refusal::status;
 use crate::server::answer::{Failure, Reply};
 use crate::server::call::Call;
 use crate::server::limits::TRANSFER_MAX;
+use crate::server::open::FileId;
 use crate::status::NtStatus;
 use crate::wire::pad;
 use crate::wire::text::to_utf16;
@@ -37,13 +38,21 @@ pub async fn perform(call: &Call) -> Result<Reply, Failure> {
         Changes::These(changes) => {
             let buffer = encode(&changes);
             match buffer.len() <= room as usize {
-                true => Ok(Reply { file: Some(id), ..buffer_reply(&buffer) }),
+                true => Ok(told(call, id, &buffer).await),
                 false => Ok(without_changes(NtStatus::NOTIFY_ENUM_DIR)),
             }
         }
         Changes::TooMany => Ok(without_changes(NtStatus::NOTIFY_ENUM_DIR)),
         Changes::Closed => Ok(without_changes(NtStatus::NOTIFY_CLEANUP)),
         Changes::Deleted => Err(NtStatus::DELETE_PENDING.into()),
+    }
+}
+
+/// Where there is no memory to tell the changes, the client is told to look for itself.
+async fn told(call: &Call, id: FileId, buffer: &[u8]) -> Reply {
+    match call.answer_memory(buffer.len()).await {
+        Ok(held) => Reply { held, file: Some(id), ..buffer_reply(buffer) },
+        Err(_) => without_changes(NtStatus::NOTIFY_ENUM_DIR),
     }
 }
 

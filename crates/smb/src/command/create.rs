@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::{Buf, BufMut};
 use lazuli_model::sddl::SecurityDescriptor;
+use lazuli_model::smb::parse_gmt_token;
 use lazuli_service::open_file::{
     AccessMask, CachingGranted, CachingWanted, Create, CreateOptions, Created, Disposition, DurableWanted,
     FileAttributes, Reconnect, Rights, ShareClient, parse_path,
@@ -16,10 +17,10 @@ use super::replay::{self, Before};
 use crate::rpc::pipe::Pipe;
 use crate::server::answer::{Failure, Reply};
 use crate::server::call::Call;
-use crate::server::from_filetime;
 use crate::server::notices::oplock_of;
 use crate::server::open::{File, Open, Opened, Replay};
 use crate::server::tree::Share;
+use crate::server::{filetime, from_filetime};
 use crate::status::NtStatus;
 use crate::wire::text::utf16;
 
@@ -114,7 +115,7 @@ impl Request {
         if self.share_access & !7 != 0 || self.attributes & !ATTRIBUTES != 0 {
             return Err(NtStatus::INVALID_PARAMETER);
         }
-        let (name, token) = previous_version(&self.name)?;
+        let (name, token) = previous_version(&self.name);
         let snapshot = token.or(self.contexts.previous_version.filter(|ticks| *ticks != 0));
         let caching = match self.oplock {
             OPLOCK_LEASE => self.contexts.lease.map_or(CachingWanted::None, CachingWanted::Lease),
@@ -161,7 +162,7 @@ pub async fn perform(call: &Call) -> Result<Reply, Failure> {
 
 fn pipe(call: &Call, tree: u32, name: &str) -> Result<Reply, Failure> {
     let pipe = Pipe::open(name).ok_or(NtStatus::OBJECT_NAME_NOT_FOUND)?;
-    let open = call.session()?.add_open(tree, None, Opened::Pipe(pipe.into()));
+    let open = call.session()?.add_open(tree, None, Opened::Pipe(pipe.into()), call.opened_by());
     let open = open.map_err(|refused| refused.0)?;
     let mut body = Vec::with_capacity(FIXED);
     body.put_u16_le(89);
@@ -184,6 +185,7 @@ async fn file(call: &Call, tree: u32, share: &ShareClient, request: Request) -> 
         Some(DurableWanted::Two { create_guid, .. }) => Some(create_guid),
         Some(DurableWanted::One) | None => None,
     };
+    let _creating = guid.map(|guid| replay::begin(call, guid)).transpose()?;
     let before = match guid {
         Some(guid) => replay::before(call, share, guid, &asked, &request.name).await?,
         None => Before::New,
@@ -214,7 +216,8 @@ async fn file(call: &Call, tree: u32, share: &ShareClient, request: Request) -> 
         CachingGranted::None | CachingGranted::Oplock(_) => None,
     };
     let kept = durable.is_some() || reconnecting.is_some();
-    let added = call.session()?.add_open(tree, Some(handle), Opened::File(File::new(file, lease, kept)));
+    let opened = Opened::File(File::new(file, lease, kept));
+    let added = call.session()?.add_open(tree, Some(handle), opened, call.opened_by());
     let open: Arc<Open> = match added {
         Ok(open) => open,
         Err(refused) => {
@@ -235,21 +238,14 @@ async fn file(call: &Call, tree: u32, share: &ShareClient, request: Request) -> 
 }
 
 /// A path through `@GMT-2026.11.18-10.30.00` is one in the snapshot of that second: the path without it, and the time.
-fn previous_version(path: &str) -> Result<(String, Option<u64>), NtStatus> {
+fn previous_version(path: &str) -> (String, Option<u64>) {
     let mut found = None;
     let mut rest = Vec::new();
     for name in path.split('\\') {
-        match name.strip_prefix("@GMT-") {
+        match parse_gmt_token(name) {
             None => rest.push(name),
-            Some(token) => found = Some(gmt(token).ok_or(NtStatus::OBJECT_NAME_NOT_FOUND)?),
+            Some(moment) => found = Some(filetime(moment)),
         }
     }
-    Ok((rest.join("\\"), found))
-}
-
-/// `2026.11.18-10.30.00`
-fn gmt(token: &str) -> Option<u64> {
-    let (date, time) = token.split_once('-')?;
-    let iso = format!("{}T{}Z", date.replace('.', "-"), time.replace('.', ":"));
-    lazuli_model::time::Timestamp::parse_iso(&iso).map(crate::server::filetime)
+    (rest.join("\\"), found)
 }

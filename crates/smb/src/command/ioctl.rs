@@ -1,15 +1,17 @@
 //! IOCTL (MS-SMB2 3.3.5.15).
 
+use std::net::IpAddr;
 use std::ops::Range;
 
 use bytes::{Buf, BufMut, Bytes};
+use lazuli_model::smb::gmt_token;
 use lazuli_service::open_file::AccessMask;
 
 use super::refusal::status;
 use super::shares::Shares;
 use crate::server::answer::{Failure, Reply};
 use crate::server::call::Call;
-use crate::server::limits::TRANSFER_MAX;
+use crate::server::limits::{IOCTL_ANSWER_MAX, TRANSFER_MAX};
 use crate::server::open::{FileId, Opened};
 use crate::server::tree::Share;
 use crate::status::NtStatus;
@@ -68,17 +70,27 @@ pub async fn perform(call: &Call) -> Result<Reply, Failure> {
     call.paid_for(input_length.max(room))?;
     let input = call.part(input_offset, input_length as usize)?;
     let request = Request { control, id, input, room };
+    // Before it is carried out: what was done and cannot be told would be lost.
+    let held = call.answer_memory(IOCTL_ANSWER_MAX.min(room as usize)).await?;
+    let open = call.session()?.open_anywhere(id);
+    let _in_sequence = open.map(|open| call.in_sequence(&open)).transpose()?;
+    let reply = carry_out(call, &request).await?;
+    Ok(Reply { held, ..reply })
+}
+
+async fn carry_out(call: &Call, request: &Request) -> Result<Reply, Failure> {
+    let &Request { control, id, room, .. } = request;
     match control {
-        control::VALIDATE_NEGOTIATE_INFO => validate(call, &request),
+        control::VALIDATE_NEGOTIATE_INFO => validate(call, request),
         control::DFS_GET_REFERRALS | control::DFS_GET_REFERRALS_EX => {
             Err(NtStatus::FS_DRIVER_REQUIRED.into())
         }
-        control::PIPE_TRANSCEIVE => transceive(call, &request).await,
+        control::PIPE_TRANSCEIVE => transceive(call, request).await,
         control::PIPE_WAIT => match &call.tree()?.share {
-            Share::Pipes => Ok(answer(&request, &[])),
+            Share::Pipes => Ok(answer(request, &[])),
             Share::Disk(_) => Err(NtStatus::INVALID_DEVICE_REQUEST.into()),
         },
-        control::SRV_ENUMERATE_SNAPSHOTS => snapshots(call, &request).await,
+        control::SRV_ENUMERATE_SNAPSHOTS => snapshots(call, request).await,
         control::SRV_REQUEST_RESUME_KEY => {
             let open = call.open(id).await?;
             open.file()?;
@@ -88,10 +100,10 @@ pub async fn perform(call: &Call) -> Result<Reply, Failure> {
             let mut key = Vec::with_capacity(32);
             id.write(&mut key);
             key.put_bytes(0, 16);
-            Ok(answer(&request, &key))
+            Ok(answer(request, &key))
         }
-        control::SRV_COPYCHUNK => copy_chunks(call, &request, true).await,
-        control::SRV_COPYCHUNK_WRITE => copy_chunks(call, &request, false).await,
+        control::SRV_COPYCHUNK => copy_chunks(call, request, true).await,
+        control::SRV_COPYCHUNK_WRITE => copy_chunks(call, request, false).await,
         control::SET_SPARSE => {
             // Whatever was not written takes no room, whether a client asks for that or not.
             let open = call.open(id).await?;
@@ -104,17 +116,16 @@ pub async fn perform(call: &Call) -> Result<Reply, Failure> {
             if !file.file.granted_access().has_any(writes) {
                 return Err(NtStatus::ACCESS_DENIED.into());
             }
-            Ok(answer(&request, &[]))
+            Ok(answer(request, &[]))
         }
         control::SET_ZERO_DATA => {
             let range = range(&request.input, false)?;
             call.open(id).await?.file()?.file.zero_range(range).await.map_err(status)?;
-            Ok(answer(&request, &[]))
+            Ok(answer(request, &[]))
         }
-        control::QUERY_ALLOCATED_RANGES => allocated(call, &request).await,
-        control::LMR_REQUEST_RESILIENCY | control::QUERY_NETWORK_INTERFACE_INFO => {
-            Err(NtStatus::NOT_SUPPORTED.into())
-        }
+        control::QUERY_ALLOCATED_RANGES => allocated(call, request).await,
+        control::QUERY_NETWORK_INTERFACE_INFO => interfaces(call, request),
+        control::LMR_REQUEST_RESILIENCY => Err(NtStatus::NOT_SUPPORTED.into()),
         _ => {
             // Of a file that is not open, that is what the client is told.
             call.open(id).await?;
@@ -173,6 +184,43 @@ fn validate(call: &Call, request: &Request) -> Result<Reply, Failure> {
     Ok(answer(request, &output))
 }
 
+/// Where else the client may connect to, to bind more connections to its session (MS-SMB2 2.2.32.5). This server is told from others at the address
+/// that this connection has come to, so that is the one.
+fn interfaces(call: &Call, request: &Request) -> Result<Reply, Failure> {
+    const SIZE: usize = 152;
+    // What a network does is not known here; clients weigh interfaces by this.
+    const BITS_PER_SECOND: u64 = 1_000_000_000;
+    const INET: u16 = 2;
+    const INET6: u16 = 0x17;
+    if call.negotiated()?.dialect == Dialect::Smb210 {
+        return Err(NtStatus::NOT_SUPPORTED.into());
+    }
+    if request.id != FileId::PREVIOUS {
+        return Err(NtStatus::INVALID_PARAMETER.into());
+    }
+    if (request.room as usize) < SIZE {
+        return Err(NtStatus::BUFFER_TOO_SMALL.into());
+    }
+    let mut output = Vec::with_capacity(SIZE);
+    // No other follows; its index; it can neither spread connections nor share memory.
+    [0, 1, 0, 0].into_iter().for_each(|number| output.put_u32_le(number));
+    output.put_u64_le(BITS_PER_SECOND);
+    match call.connection.local.to_canonical() {
+        IpAddr::V4(address) => {
+            output.put_u16_le(INET);
+            output.put_u16_le(0);
+            output.put_slice(&address.octets());
+        }
+        IpAddr::V6(address) => {
+            output.put_u16_le(INET6);
+            output.put_bytes(0, 6);
+            output.put_slice(&address.octets());
+        }
+    }
+    output.resize(SIZE, 0);
+    Ok(answer(request, &output))
+}
+
 async fn transceive(call: &Call, request: &Request) -> Result<Reply, Failure> {
     let open = call.open(request.id).await?;
     let Opened::Pipe(pipe) = &open.what else { return Err(NtStatus::INVALID_DEVICE_REQUEST.into()) };
@@ -192,11 +240,7 @@ async fn snapshots(call: &Call, request: &Request) -> Result<Reply, Failure> {
     let moments = call.share()?.snapshots().await.map_err(status)?;
     let mut names = Vec::new();
     for moment in &moments {
-        // `2026-11-18T10:30:00.0000000Z`
-        let iso = moment.iso7();
-        let (date, time) = iso.split_once('T').unwrap_or_default();
-        let seconds = time.get(..8).unwrap_or_default();
-        names.extend(to_utf16_z(&format!("@GMT-{}-{}", date.replace('-', "."), seconds.replace(':', "."))));
+        names.extend(to_utf16_z(&gmt_token(*moment)));
     }
     names.extend([0, 0]);
     let fits = 12 + names.len() <= request.room as usize;

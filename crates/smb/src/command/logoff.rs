@@ -9,7 +9,6 @@ use crate::server::session::End;
 pub async fn perform(call: &Call) -> Result<Reply, Failure> {
     call.body(4)?;
     let session = Arc::clone(call.session()?);
-    call.connection.remove_session(session.id);
-    session.end(End::Lost).await;
+    call.connection.server.end_session(&session, End::Lost).await;
     Ok(Reply::done())
 }

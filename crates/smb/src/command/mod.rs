@@ -21,7 +21,7 @@ mod query_info;
 mod read;
 mod refusal;
 mod replay;
-mod session_setup;
+pub mod session_setup;
 mod set_info;
 mod shares;
 mod tree_connect;

@@ -50,6 +50,9 @@ pub fn perform(call: &Call) -> Result<Reply, Failure> {
             chosen = Some(contexts);
         }
     }
+    if dialect != Dialect::Smb210 {
+        capabilities |= request.capabilities & capability::MULTI_CHANNEL;
+    }
     let body = NegotiateResponse {
         security_mode: SECURITY_MODE,
         dialect: dialect as u16,

@@ -56,7 +56,8 @@ pub async fn perform(call: &Call) -> Result<Reply, Failure> {
         kind::QUOTA => return Err(NtStatus::NOT_SUPPORTED.into()),
         _ => return Err(NtStatus::INVALID_PARAMETER.into()),
     };
-    Ok(Reply { file: Some(id), ..reply })
+    let held = call.answer_memory(reply.body.len()).await?;
+    Ok(Reply { held, file: Some(id), ..reply })
 }
 
 async fn of_file(file: &File, class: FileClass) -> Result<Vec<u8>, NtStatus> {

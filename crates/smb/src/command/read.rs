@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use bytes::{Buf, BufMut, Bytes};
 
 use super::refusal::status;
+use crate::rpc::pdu;
 use crate::server::answer::{Failure, Reply};
 use crate::server::call::Call;
 use crate::server::open::Opened;
@@ -40,8 +41,9 @@ pub async fn perform(call: &Call) -> Result<Reply, Failure> {
             (parts, false, held)
         }
         Opened::Pipe(pipe) => {
+            let held = call.answer_memory(pdu::FRAGMENT_MAX.min(length as usize)).await?;
             let (part, more) = pipe.lock().await.read(length as usize).ok_or(NtStatus::PIPE_BROKEN)?;
-            (vec![part], more, Vec::new())
+            (vec![part], more, held)
         }
     };
     let read: usize = payload.iter().map(Bytes::len).sum();

@@ -9,6 +9,7 @@ use super::create_answer::Told;
 use super::refusal::status;
 use crate::server::call::Call;
 use crate::server::open::{Open, Replay};
+use crate::server::session::Creating;
 use crate::status::NtStatus;
 use crate::wire::header::flag;
 
@@ -19,6 +20,15 @@ pub enum Before {
     Answered(Arc<Open>, Box<Told>),
     /// It was carried out, and its connection was lost. This session has it now.
     Lost(Box<Created>),
+}
+
+/// Only one CREATE with this guid is carried out at a time: a client that sends it again before it is done has to come once more.
+pub fn begin(call: &Call, guid: u128) -> Result<Creating, NtStatus> {
+    let again = match call.header.has(flag::REPLAY_OPERATION) {
+        true => NtStatus::FILE_NOT_AVAILABLE,
+        false => NtStatus::DUPLICATE_OBJECTID,
+    };
+    call.session()?.creating(guid).ok_or(again)
 }
 
 /// A guid that is used again without saying so is refused; an open that was lost with another session is given only to a request that says so.

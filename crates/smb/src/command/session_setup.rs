@@ -10,7 +10,8 @@ use crate::auth::ntlm::Refused;
 use crate::crypto::{SessionKeys, SigningAlgorithm};
 use crate::server::answer::{Failure, Reply};
 use crate::server::call::Call;
-use crate::server::connection::PendingLogon;
+use crate::server::channel::Channel;
+use crate::server::connection::{Aim, PendingLogon};
 use crate::server::limits::LOGONS_MAX;
 use crate::server::session::{End, Session};
 use crate::server::{notices, now};
@@ -18,7 +19,8 @@ use crate::status::{Malformed, NtStatus};
 use crate::wire::header;
 use crate::wire::negotiate::Dialect;
 
-const FLAG_BINDING: u8 = 1;
+/// In the flags of a request: it is about a session that another connection has.
+pub const BINDING: u8 = 1;
 const SESSION_ENCRYPT_DATA: u16 = 4;
 
 struct Request<'a> {
@@ -47,13 +49,14 @@ pub async fn perform(call: &Call) -> Result<Reply, Failure> {
     let connection = &call.connection;
     let server = &connection.server;
     let request = Request::parse(call)?;
-    if request.flags & FLAG_BINDING != 0 {
-        return Err(binding_refused(call)?.into());
+    let binds = request.flags & BINDING != 0;
+    if binds {
+        may_bind(call)?;
     }
     if server.options.require_encryption && negotiated.cipher.is_none() {
         return Err(NtStatus::ACCESS_DENIED.into());
     }
-    let (id, mut pending) = begin(call)?;
+    let (id, mut pending) = begin(call, binds)?;
     pending.preauth.update(&call.message);
     let step = pending.logon.step(&request.token, &server.gate, connection.peer.ip(), now()).await;
     match step {
@@ -73,69 +76,83 @@ pub async fn perform(call: &Call) -> Result<Reply, Failure> {
                 ..Reply::default()
             })
         }
-        Ok(Step::Done(logged_on)) => match pending.renews {
-            true => renewed(&request, logged_on).await,
-            false => established(&request, id, &pending, logged_on).await,
+        Ok(Step::Done(logged_on)) => match pending.aim {
+            Aim::NewSession => established(&request, id, &pending, logged_on).await,
+            Aim::Renewal => renewed(&request, logged_on).await,
+            Aim::Binding => bound(call, &pending, logged_on),
         },
         Err(refused) => {
             server.stats.logon_failed();
             // Who cannot prove again who they are, is not any more (MS-SMB2 3.3.5.5.3).
-            if pending.renews
-                && let Some(session) = connection.remove_session(id)
+            if pending.aim == Aim::Renewal
+                && refused != Refused::TooMany
+                && let Some(channel) = connection.channel(id)
             {
-                session.end(End::Closed).await;
+                server.end_session(&channel.session, End::Closed).await;
             }
             Err(match refused {
                 Refused::Malformed => NtStatus::INVALID_PARAMETER.into(),
                 Refused::Logon => NtStatus::LOGON_FAILURE.into(),
+                Refused::TooMany => NtStatus::INSUFF_SERVER_RESOURCES.into(),
             })
         }
     }
 }
 
-/// A second connection for a session is not offered (see the capabilities), and refused for the first reason that there is
-/// (MS-SMB2 3.3.5.5).
-fn binding_refused(call: &Call) -> Result<NtStatus, NtStatus> {
+/// Whether this connection can be bound to the session that the request speaks for, with that session's key (MS-SMB2 3.3.5.5).
+fn may_bind(call: &Call) -> Result<(), NtStatus> {
     let negotiated = call.negotiated()?;
     let session = call.session()?;
     match (session.signing, negotiated.signing) {
         (SigningAlgorithm::AesGmac, SigningAlgorithm::AesGmac) => {}
-        (SigningAlgorithm::AesGmac, _) => return Ok(NtStatus::REQUEST_OUT_OF_SEQUENCE),
-        (_, SigningAlgorithm::AesGmac) => return Ok(NtStatus::NOT_SUPPORTED),
+        (SigningAlgorithm::AesGmac, _) => return Err(NtStatus::REQUEST_OUT_OF_SEQUENCE),
+        (_, SigningAlgorithm::AesGmac) => return Err(NtStatus::NOT_SUPPORTED),
         _ => {}
     }
-    if negotiated.dialect == Dialect::Smb210 {
-        return Ok(NtStatus::REQUEST_NOT_ACCEPTED);
+    if negotiated.dialect == Dialect::Smb210 || call.connection.channel(session.id).is_some() {
+        return Err(NtStatus::REQUEST_NOT_ACCEPTED);
     }
-    let same = session.dialect == negotiated.dialect
-        && session.client_guid == negotiated.client_guid
-        && session.cipher == negotiated.cipher;
-    Ok(if same { NtStatus::REQUEST_NOT_ACCEPTED } else { NtStatus::INVALID_PARAMETER })
+    // The client's guid need not be the same: the key says who it is.
+    let same = session.dialect == negotiated.dialect && session.cipher_id == negotiated.cipher;
+    match same {
+        true => Ok(()),
+        false => Err(NtStatus::INVALID_PARAMETER),
+    }
 }
 
 /// The logon that this request goes on with.
-fn begin(call: &Call) -> Result<(u64, PendingLogon), NtStatus> {
+fn begin(call: &Call, binds: bool) -> Result<(u64, PendingLogon), NtStatus> {
     let connection = &call.connection;
     let mut logons = connection.logons.lock();
     let id = call.header.session_id;
     if let Some(pending) = logons.remove(&id) {
-        return Ok((id, pending));
+        return match (pending.aim == Aim::Binding) == binds {
+            true => Ok((id, pending)),
+            false => Err(NtStatus::INVALID_PARAMETER),
+        };
     }
     if logons.len() >= LOGONS_MAX {
         return Err(NtStatus::INSUFFICIENT_RESOURCES);
     }
+    let preauth = call.negotiated()?.preauth;
     if id == 0 {
-        let preauth = call.negotiated()?.preauth;
-        return Ok((
-            connection.server.fresh_session_id(),
-            PendingLogon { preauth, ..PendingLogon::default() },
-        ));
+        let id = connection.server.fresh_session_id();
+        return Ok((id, PendingLogon { preauth, ..PendingLogon::default() }));
     }
     // It was signed with the session's key, or it would not be here.
-    match call.session {
-        Some(_) => Ok((id, PendingLogon { renews: true, ..PendingLogon::default() })),
-        None => Err(NtStatus::USER_SESSION_DELETED),
+    match (&call.channel, binds) {
+        (Some(_), true) => Ok((id, PendingLogon { preauth, aim: Aim::Binding, ..PendingLogon::default() })),
+        (Some(_), false) => Ok((id, PendingLogon { aim: Aim::Renewal, ..PendingLogon::default() })),
+        (None, _) => Err(NtStatus::USER_SESSION_DELETED),
     }
+}
+
+/// What the connection agreed on, this logon and its session key give.
+fn keys(call: &Call, pending: &PendingLogon, session_key: &[u8; 16]) -> Result<SessionKeys, NtStatus> {
+    let negotiated = call.negotiated()?;
+    let (signing, cipher) = (negotiated.signing, negotiated.cipher);
+    SessionKeys::derive(negotiated.dialect, signing, cipher, session_key, &pending.preauth)
+        .map_err(|_| NtStatus::INSUFF_SERVER_RESOURCES)
 }
 
 async fn established(
@@ -148,38 +165,49 @@ async fn established(
     let (connection, negotiated) = (&call.connection, call.negotiated()?);
     let server = &connection.server;
     let LoggedOn { account, session_key, proved, token } = logged_on;
-    let keys = SessionKeys::derive(
-        negotiated.dialect,
-        negotiated.signing,
-        negotiated.cipher,
-        &session_key,
-        &pending.preauth,
-    )
-    .map_err(|_| NtStatus::INSUFF_SERVER_RESOURCES)?;
+    let keys = keys(call, pending, &session_key)?;
     let encrypt = server.options.require_encryption;
     let (tell, told) = mpsc::unbounded_channel();
     let session = Session::new(id, Arc::clone(&account), keys, encrypt, proved, negotiated, tell, server);
     let session = Arc::new(session);
-    if !connection.add_session(&session) {
-        session.end(End::Closed).await;
-        return Err(NtStatus::INSUFFICIENT_RESOURCES.into());
+    let channel = Channel::first(&session);
+    if let Err(refused) = connection.add_channel(&channel) {
+        server.end_session(&session, End::Closed).await;
+        return Err(refused.into());
     }
-    tokio::spawn(notices::tell(Arc::downgrade(connection), Arc::downgrade(&session), told));
+    server.remember(&session);
+    tokio::spawn(notices::tell(Arc::downgrade(&session), told));
     // The client comes back after it lost its connection: what it had is treated as lost now.
     if request.previous != 0
         && request.previous != id
         && let Some(previous) = server.session(request.previous)
         && previous.account == account
     {
-        server.forget(previous.id);
-        previous.end(End::Lost).await;
+        server.end_session(&previous, End::Lost).await;
     }
     Ok(Reply {
-        body: body(if encrypt { SESSION_ENCRYPT_DATA } else { 0 }, &token),
+        body: body(session_flags(&session), &token),
         session_id: Some(id),
-        sign_as: Some(session),
+        sign_as: Some(channel),
         ..Reply::default()
     })
+}
+
+/// The session has this connection, too, and signs what goes over it with a key of its own.
+fn bound(call: &Call, pending: &PendingLogon, logged_on: LoggedOn) -> Result<Reply, Failure> {
+    let session = call.session()?;
+    let LoggedOn { account, session_key, proved, token } = logged_on;
+    if session.account != account {
+        return Err(NtStatus::ACCESS_DENIED.into());
+    }
+    let signer = keys(call, pending, &session_key)?.signer;
+    let channel = Arc::new(Channel { session: Arc::clone(session), signer, proved });
+    call.connection.add_channel(&channel)?;
+    Ok(Reply { sign_as: Some(channel), ..Reply::new(body(session_flags(session), &token)) })
+}
+
+fn session_flags(session: &Session) -> u16 {
+    if session.encrypt { SESSION_ENCRYPT_DATA } else { 0 }
 }
 
 /// The keys stay; the key of another account renews nothing.
@@ -188,8 +216,7 @@ async fn renewed(request: &Request<'_>, logged_on: LoggedOn) -> Result<Reply, Fa
     if session.account != logged_on.account {
         return Err(NtStatus::ACCESS_DENIED.into());
     }
-    let flags = if session.encrypt { SESSION_ENCRYPT_DATA } else { 0 };
-    Ok(Reply::new(body(flags, &logged_on.token)))
+    Ok(Reply::new(body(session_flags(session), &logged_on.token)))
 }
 
 fn body(flags: u16, token: &[u8]) -> Vec<u8> {

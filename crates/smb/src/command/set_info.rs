@@ -51,6 +51,7 @@ pub async fn perform(call: &Call) -> Result<Reply, Failure> {
     call.paid_for(length)?;
     let buffer = call.part(offset, length as usize)?;
     let open = call.open(id).await?;
+    let _in_sequence = call.in_sequence(&open)?;
     let file = open.file()?;
     match kind {
         kind::FILE => of_file(file, class, &buffer).await?,

@@ -24,6 +24,7 @@ pub async fn perform(call: &Call) -> Result<Reply, Failure> {
     }
     let data = call.part(data_offset, length as usize)?;
     let open = call.open(id).await?;
+    let _in_sequence = call.in_sequence(&open)?;
     match &open.what {
         Opened::File(file) => {
             if offset.checked_add(length.into()).is_none_or(|end| end > i64::MAX as u64) {

@@ -1,5 +1,7 @@
 //! The keys of a session, derived from what the authentication left (MS-SMB2 3.1.4.2, 3.3.5.5.3).
 
+use std::sync::Arc;
+
 use aws_lc_rs::hmac;
 use zeroize::Zeroizing;
 
@@ -19,7 +21,7 @@ pub fn derive(key: &[u8], label: &[u8], context: &[u8], bytes: usize) -> Zeroizi
 }
 
 pub struct SessionKeys {
-    pub signer: Signer,
+    pub signer: Arc<Signer>,
     /// Where the connection negotiated a cipher.
     pub cipher: Option<Cipher>,
 }
@@ -43,7 +45,7 @@ impl SessionKeys {
         let labels = match dialect {
             // The session's key itself signs, and nothing is encrypted.
             Dialect::Smb210 => {
-                return Ok(Self { signer: Signer::new(signing, session_key)?, cipher: None });
+                return Ok(Self { signer: Signer::new(signing, session_key)?.into(), cipher: None });
             }
             Dialect::Smb300 | Dialect::Smb302 => Labels {
                 signing: (b"SMB2AESCMAC\0", b"SmbSign\0"),
@@ -66,6 +68,6 @@ impl SessionKeys {
                 Some(Cipher::new(id, &key(labels.receive, bytes), &key(labels.send, bytes))?)
             }
         };
-        Ok(Self { signer: Signer::new(signing, signing_key)?, cipher })
+        Ok(Self { signer: Signer::new(signing, signing_key)?.into(), cipher })
     }
 }

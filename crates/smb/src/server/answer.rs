@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::{BufMut, Bytes};
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::channel::Channel;
 use super::open::FileId;
 use super::outgoing::Outgoing;
 use super::session::Session;
@@ -29,8 +30,8 @@ pub struct Reply {
     /// Set by the requests that change what they came with.
     pub session_id: Option<u64>,
     pub tree_id: Option<u32>,
-    /// Sign with the keys of a session that the request did not have yet.
-    pub sign_as: Option<Arc<Session>>,
+    /// Sign with the key of a session, or of a channel of one, that the request did not have yet.
+    pub sign_as: Option<Arc<Channel>>,
     /// Sent as it is, and hashed as part of a logon.
     pub after: Option<After>,
 }
@@ -82,7 +83,7 @@ pub struct Part {
     pub payload: Vec<Bytes>,
     pub held: Vec<OwnedSemaphorePermit>,
     /// Who signs it, if anybody does.
-    pub signed_by: Option<Arc<Session>>,
+    pub signed_by: Option<Arc<Channel>>,
     /// The signature of a request that no session could judge goes back as it came, as Windows does it; clients that
     /// require signatures take the refusal for what it is only then.
     pub echoed: Option<[u8; 16]>,
@@ -91,7 +92,7 @@ pub struct Part {
 
 /// One frame of the messages, each but the last filled up to a multiple of eight.
 pub fn frame(parts: Vec<Part>, encrypted_by: Option<&Session>) -> Result<Outgoing, CryptoError> {
-    let cipher = encrypted_by.and_then(|session| Some((session.id, session.keys.cipher.as_ref()?)));
+    let cipher = encrypted_by.and_then(|session| Some((session.id, session.cipher.as_ref()?)));
     let mut out = Outgoing { parts: Vec::new(), held: Vec::new() };
     let mut whole = Vec::new();
     if cipher.is_some() {
@@ -153,7 +154,7 @@ impl Part {
 
     fn append_signed(mut self, last: bool, out: &mut Outgoing) -> Result<(), CryptoError> {
         let signer = self.signed_by.take();
-        let signer = signer.as_ref().map(|session| &session.keys.signer);
+        let signer = signer.as_ref().map(|channel| &channel.signer);
         let flags = if signer.is_some() || self.echoed.is_some() { flag::SIGNED } else { 0 };
         let in_one_piece = signer.is_some_and(|signer| !signer.takes_parts());
         let payload_length: usize = self.payload.iter().map(Bytes::len).sum();

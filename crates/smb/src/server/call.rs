@@ -5,24 +5,26 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::{Buf, Bytes};
 use lazuli_service::open_file::ShareClient;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 use super::answer::Failure;
+use super::channel::Channel;
 use super::connection::Connection;
-use super::limits::{self, TRANSFER_MAX};
+use super::limits::TRANSFER_MAX;
 use super::negotiated::Negotiated;
-use super::open::{File, FileId, InUse, Open, Opened};
+use super::open::{File, FileId, InUse, Open, Opened, OpenedBy};
+use super::sequence::UnderWay;
 use super::session::Session;
 use super::tree::{Share, Tree};
 use crate::status::{Malformed, NtStatus};
 use crate::wire;
-use crate::wire::header::RequestHeader;
+use crate::wire::header::{RequestHeader, flag};
+use crate::wire::negotiate::Dialect;
 
 pub struct Call {
     pub connection: Arc<Connection>,
     /// Whose keys the request was signed or encrypted with.
-    pub session: Option<Arc<Session>>,
+    pub channel: Option<Arc<Channel>>,
     pub header: RequestHeader,
     /// From the first byte of its header to the last of its body.
     pub message: Bytes,
@@ -36,6 +38,8 @@ pub struct Call {
 /// By which a request that is carried out is reached from outside.
 #[derive(Default)]
 pub struct Control {
+    /// Whose request it is: no other session cancels it.
+    session_id: Option<u64>,
     /// Zero until the client was told that the answer will come later.
     async_id: AtomicU64,
     is_cancelled: AtomicBool,
@@ -45,6 +49,14 @@ pub struct Control {
 }
 
 impl Control {
+    pub fn of(session_id: Option<u64>) -> Self {
+        Self { session_id, ..Self::default() }
+    }
+
+    pub fn is_of(&self, session_id: u64) -> bool {
+        self.session_id == Some(session_id)
+    }
+
     pub fn async_id(&self) -> Option<u64> {
         Some(self.async_id.load(Ordering::Acquire)).filter(|id| *id != 0)
     }
@@ -96,7 +108,7 @@ impl Call {
     }
 
     pub fn session(&self) -> Result<&Arc<Session>, NtStatus> {
-        self.session.as_ref().ok_or(NtStatus::USER_SESSION_DELETED)
+        self.channel.as_ref().map(|channel| &channel.session).ok_or(NtStatus::USER_SESSION_DELETED)
     }
 
     pub fn tree(&self) -> Result<Arc<Tree>, NtStatus> {
@@ -123,6 +135,9 @@ impl Call {
         if let Opened::File(file) = &open.what {
             file.replay.lock().take();
         }
+        if self.has_sequence()? {
+            open.sequence.see(self.header.channel_sequence);
+        }
         Ok(open)
     }
 
@@ -132,6 +147,24 @@ impl Call {
         // It may have been closed before this request's turn came.
         self.open_unheld(id)?;
         Ok(InUse { open, held })
+    }
+
+    /// For a request that changes the file: one that its client has given up, together with the connection that it sent it over, is too late.
+    pub fn in_sequence(&self, open: &Open) -> Result<Option<UnderWay>, NtStatus> {
+        if !self.has_sequence()? {
+            return Ok(None);
+        }
+        let is_replay = self.header.has(flag::REPLAY_OPERATION);
+        open.sequence.enter(self.header.channel_sequence, is_replay).map(Some)
+    }
+
+    /// In 2.1 these bytes of the header mean nothing.
+    fn has_sequence(&self) -> Result<bool, NtStatus> {
+        Ok(self.negotiated()?.dialect != Dialect::Smb210)
+    }
+
+    pub fn opened_by(&self) -> OpenedBy {
+        OpenedBy { connection: Arc::downgrade(&self.connection), sequence: self.header.channel_sequence }
     }
 
     /// What a request sends or asks for must have been paid for in credits (MS-SMB2 3.3.5.2.5).
@@ -146,16 +179,8 @@ impl Call {
         }
     }
 
-    /// Memory for an answer: a client that does not take its answers waits here, for some time: the answers that it waits for may be
-    /// those of its own chain.
     pub async fn answer_memory(&self, bytes: usize) -> Result<Vec<OwnedSemaphorePermit>, NtStatus> {
-        let bytes = u32::try_from(bytes).map_err(|_| NtStatus::INVALID_PARAMETER)?;
-        let take = async |from: &Arc<Semaphore>| {
-            let acquired = timeout(limits::MEMORY, Arc::clone(from).acquire_many_owned(bytes)).await;
-            acquired.ok().and_then(Result::ok).ok_or(NtStatus::INSUFF_SERVER_RESOURCES)
-        };
-        let own = take(&self.connection.answer_memory).await?;
-        Ok(vec![own, take(&self.connection.server.answer_memory).await?])
+        self.connection.answer_memory(bytes).await.ok_or(NtStatus::INSUFF_SERVER_RESOURCES)
     }
 }
 

@@ -12,6 +12,7 @@ use tokio::time::sleep;
 
 use super::answer::{Failure, Part, Reply, error_body, frame};
 use super::call::{Call, Control};
+use super::channel::Channel;
 use super::connection::Connection;
 use super::limits::{PARKED_MAX, PARKED_MESSAGE_MAX};
 use super::open::FileId;
@@ -24,13 +25,13 @@ use crate::wire::header::{Command, ResponseHeader, flag};
 pub struct Chain {
     pub connection: Arc<Connection>,
     pub messages: Vec<Incoming>,
-    pub encrypted_by: Option<Arc<Session>>,
+    pub encrypted_by: Option<Arc<Channel>>,
     /// Of the last request; the others cannot be cancelled.
     pub control: Option<Arc<Control>>,
 }
 
 /// The memory of the frame, and the place among those that are carried out.
-pub type Held = ([OwnedSemaphorePermit; 2], OwnedSemaphorePermit);
+pub type Held = (Vec<OwnedSemaphorePermit>, OwnedSemaphorePermit);
 
 /// What a client sends behind such a request may rely on its having been done, or begun.
 pub fn is_ordered(command: Command) -> bool {
@@ -75,7 +76,7 @@ fn is_cancellable(command: Option<Command>) -> bool {
 /// What related requests inherit.
 #[derive(Default)]
 struct Inherited {
-    session: Option<Arc<Session>>,
+    channel: Option<Arc<Channel>>,
     session_id: u64,
     tree_id: u32,
     file: Option<FileId>,
@@ -86,6 +87,7 @@ struct Inherited {
 impl Chain {
     pub async fn run(self, held: Held) {
         let Self { connection, messages, encrypted_by, control } = self;
+        let sealed_for = encrypted_by.as_ref().map(|channel| &*channel.session);
         let last_id = messages.last().map(|last| last.header.message_id);
         let last_control = control.unwrap_or_default();
         let _settles = Settles(Arc::clone(&last_control));
@@ -107,7 +109,7 @@ impl Chain {
             drop(whole);
             let mut call = Call {
                 connection: Arc::clone(&connection),
-                session: incoming.session,
+                channel: incoming.channel,
                 header: incoming.header,
                 message,
                 related: None,
@@ -117,7 +119,7 @@ impl Chain {
             let refused = inherited.pass_on(&mut call, related, number, incoming.refused);
             let outcome = match refused {
                 Some(status) => Err(Failure::from(status)),
-                None => perform(&call, last, &mut parts, encrypted_by.as_deref(), &mut held).await,
+                None => perform(&call, last, &mut parts, sealed_for, &mut held).await,
             };
             inherited.remember(&call, &outcome);
             parts.push(part(&call, outcome));
@@ -125,7 +127,7 @@ impl Chain {
         if let Some(id) = last_id {
             connection.untrack(id);
         }
-        send(&connection, parts, encrypted_by.as_deref()).await;
+        send(&connection, parts, sealed_for).await;
     }
 }
 
@@ -156,7 +158,7 @@ impl Inherited {
             return refused.or(self.failed);
         }
         // There is nothing to be related to.
-        if self.session.is_none() && self.session_id != 0 {
+        if self.channel.is_none() && self.session_id != 0 {
             return Some(NtStatus::INVALID_PARAMETER);
         }
         if refused.is_some() {
@@ -164,13 +166,13 @@ impl Inherited {
         }
         call.header.session_id = self.session_id;
         call.header.tree_id = self.tree_id;
-        call.session = call.session.take().or_else(|| self.session.clone());
+        call.channel = call.channel.take().or_else(|| self.channel.clone());
         call.related = self.file;
         self.failed
     }
 
     fn remember(&mut self, call: &Call, outcome: &Result<Reply, Failure>) {
-        self.session.clone_from(&call.session);
+        self.channel.clone_from(&call.channel);
         self.session_id = call.header.session_id;
         self.tree_id = call.header.tree_id;
         match outcome {
@@ -298,7 +300,7 @@ fn part(call: &Call, outcome: Result<Reply, Failure>) -> Part {
         tree_id: reply.tree_id.unwrap_or(call.header.tree_id),
         session_id: reply.session_id.unwrap_or(call.header.session_id),
     };
-    let signed_by = reply.sign_as.or_else(|| call.session.clone());
+    let signed_by = reply.sign_as.or_else(|| call.channel.clone());
     let unknown = signed_by.is_none() && call.header.has(flag::SIGNED);
     let echoed = unknown.then_some(call.header.signature);
     Part {

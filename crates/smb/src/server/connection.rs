@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -17,24 +17,30 @@ use tokio::time::timeout;
 use super::Server;
 use super::call::Control;
 use super::chain::{self, Chain};
+use super::channel::Channel;
 use super::credits::Credits;
 use super::limits;
+use super::memory::{self, Memory, Pool};
 use super::negotiated::Negotiated;
 use super::outgoing::{Outgoing, write_all};
 use super::receive::{Broken, Incoming, Received};
-use super::session::{End, Session};
+use super::session::End;
 use crate::auth::logon::Logon;
 use crate::command::negotiate;
 use crate::crypto::PreauthHash;
+use crate::status::NtStatus;
 use crate::wire::frame;
 use crate::wire::header::{Command, flag};
 
 pub struct Connection {
     pub server: Arc<Server>,
     pub peer: SocketAddr,
+    /// The address of this machine that the client has reached.
+    pub local: IpAddr,
     pub credits: Mutex<Credits>,
     negotiated: OnceLock<Negotiated>,
-    sessions: Mutex<HashMap<u64, Arc<Session>>>,
+    /// By the id of the session that each is one of.
+    channels: Mutex<HashMap<u64, Arc<Channel>>>,
     /// Logons that have begun, by the id of the session that they will be.
     pub logons: Mutex<HashMap<u64, PendingLogon>>,
     /// Requests under way, by their message id.
@@ -43,7 +49,9 @@ pub struct Connection {
     /// Requests that wait for something to happen.
     pub parked: AtomicUsize,
     out: mpsc::Sender<Outgoing>,
-    pub answer_memory: Arc<Semaphore>,
+    answer_memory: Pool,
+    /// Of the account that logged on first over this connection.
+    account_memory: OnceLock<Arc<Memory>>,
     closing: AtomicBool,
     close: Notify,
 }
@@ -52,8 +60,18 @@ pub struct Connection {
 pub struct PendingLogon {
     pub logon: Logon,
     pub preauth: PreauthHash,
-    /// Of a session that exists: it proves again who it is.
-    pub renews: bool,
+    pub aim: Aim,
+}
+
+/// What a logon is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Aim {
+    #[default]
+    NewSession,
+    /// A session of this connection proves again who it is.
+    Renewal,
+    /// A session of another connection is to have this one, too.
+    Binding,
 }
 
 impl Connection {
@@ -63,20 +81,23 @@ impl Connection {
         peer: SocketAddr,
         stop: impl Future<Output = ()>,
     ) {
+        let Ok(local) = socket.local_addr() else { return };
         let (read, write) = socket.into_split();
         let (out, frames) = mpsc::channel(limits::QUEUE);
         let connection = Arc::new(Self {
             server,
             peer,
+            local: local.ip(),
             credits: Mutex::default(),
             negotiated: OnceLock::new(),
-            sessions: Mutex::default(),
+            channels: Mutex::default(),
             logons: Mutex::default(),
             calls: Mutex::default(),
             next_async_id: AtomicU64::new(1),
             parked: AtomicUsize::new(0),
             out,
-            answer_memory: Arc::new(Semaphore::new(limits::CONNECTION_ANSWER_MEMORY)),
+            answer_memory: Pool::new(limits::CONNECTION_SMALL_MEMORY, limits::CONNECTION_ANSWER_MEMORY),
+            account_memory: OnceLock::new(),
             closing: AtomicBool::new(false),
             close: Notify::new(),
         });
@@ -106,7 +127,7 @@ impl Connection {
     }
 
     async fn read(self: &Arc<Self>, mut from: impl AsyncRead + Unpin, tasks: &mut JoinSet<()>) {
-        let room = Arc::new(Semaphore::new(limits::CONNECTION_REQUEST_MEMORY));
+        let room = Pool::new(limits::CONNECTION_SMALL_MEMORY, limits::CONNECTION_REQUEST_MEMORY);
         let running = Arc::new(Semaphore::new(limits::RUNNING_MAX));
         let mut without_session = Instant::now();
         loop {
@@ -173,21 +194,34 @@ impl Connection {
     }
 
     /// Memory for a frame. A connection that gets none for long is ended, and its client comes back.
-    async fn hold(&self, own: &Arc<Semaphore>, length: usize) -> Option<[OwnedSemaphorePermit; 2]> {
-        let length = u32::try_from(length).ok()?;
-        let all = match self.has_sessions() {
-            true => &self.server.request_memory,
-            false => &self.server.early_memory,
+    async fn hold(&self, own: &Pool, length: usize) -> Option<Vec<OwnedSemaphorePermit>> {
+        let memory = &self.server.memory;
+        let own = memory::take_own(own, length).await?;
+        let mut held = match self.account_memory.get().filter(|_| self.has_sessions()) {
+            Some(account) => memory::take(&[&account.requests, &memory.all.requests], length).await?,
+            None => memory::take(&[&memory.early_requests], length).await?,
         };
-        let own = Arc::clone(own).acquire_many_owned(length).await.ok()?;
-        let all = timeout(limits::MEMORY, Arc::clone(all).acquire_many_owned(length)).await.ok()?.ok()?;
-        Some([own, all])
+        held.push(own);
+        Some(held)
+    }
+
+    /// For an answer: a client that does not take its answers waits here, for some time: the answers that it waits for may be those of
+    /// its own chain.
+    pub async fn answer_memory(&self, bytes: usize) -> Option<Vec<OwnedSemaphorePermit>> {
+        let account = self.account_memory.get()?;
+        let pools = [&self.answer_memory, &account.answers, &self.server.memory.all.answers];
+        // Of a client that is gone nothing more is read.
+        tokio::select! {
+            biased;
+            () = self.closed() => None,
+            held = memory::take(&pools, bytes) => held,
+        }
     }
 
     async fn take(
         self: &Arc<Self>,
         body: bytes::BytesMut,
-        held: [OwnedSemaphorePermit; 2],
+        held: Vec<OwnedSemaphorePermit>,
         slot: OwnedSemaphorePermit,
         tasks: &mut JoinSet<()>,
     ) -> Result<(), Broken> {
@@ -221,7 +255,7 @@ impl Connection {
         if messages.is_empty() {
             return Ok(());
         }
-        let control = messages.last().map(|last| self.track(last.header.message_id));
+        let control = messages.last().map(|last| self.track(last));
         let chain = Chain { connection: Arc::clone(self), messages, encrypted_by, control: control.clone() };
         let held = (held, slot);
         if ordered {
@@ -245,10 +279,11 @@ impl Connection {
             tracing::warn!(peer = %self.peer, "requests of an SMB connection that ended are cut off");
         }
         tasks.shutdown().await;
-        let sessions: Vec<_> = self.sessions.lock().drain().map(|(_, session)| session).collect();
-        for session in sessions {
-            self.server.forget(session.id);
-            session.end(End::Lost).await;
+        let channels: Vec<_> = self.channels.lock().drain().map(|(_, channel)| channel).collect();
+        for channel in channels {
+            if channel.session.unbind(self) {
+                self.server.end_session(&channel.session, End::Lost).await;
+            }
         }
     }
 
@@ -261,41 +296,44 @@ impl Connection {
         self.negotiated.set(negotiated).is_ok()
     }
 
-    pub fn session(&self, id: u64) -> Option<Arc<Session>> {
-        self.sessions.lock().get(&id).cloned()
+    /// What it carries of a session.
+    pub fn channel(&self, session: u64) -> Option<Arc<Channel>> {
+        self.channels.lock().get(&session).cloned()
     }
 
-    /// False where there are too many.
-    pub fn add_session(&self, session: &Arc<Session>) -> bool {
-        let mut sessions = self.sessions.lock();
-        if sessions.len() >= limits::SESSIONS_MAX {
-            return false;
+    /// Refused where there are too many, or the session has ended.
+    pub fn add_channel(self: &Arc<Self>, channel: &Arc<Channel>) -> Result<(), NtStatus> {
+        let session = &channel.session;
+        let mut channels = self.channels.lock();
+        if channels.len() >= limits::SESSIONS_MAX {
+            return Err(NtStatus::INSUFFICIENT_RESOURCES);
         }
-        sessions.insert(session.id, Arc::clone(session));
-        self.server.remember(session);
-        true
+        session.bind(self)?;
+        channels.insert(session.id, Arc::clone(channel));
+        self.account_memory.get_or_init(|| self.server.memory.of_account(&session.account));
+        Ok(())
     }
 
-    pub fn remove_session(&self, id: u64) -> Option<Arc<Session>> {
-        self.server.forget(id);
-        self.sessions.lock().remove(&id)
+    /// The session has ended.
+    pub fn drop_channel(&self, session: u64) {
+        self.channels.lock().remove(&session);
     }
 
     fn has_sessions(&self) -> bool {
-        !self.sessions.lock().is_empty()
+        !self.channels.lock().is_empty()
     }
 
     fn has_opens(&self) -> bool {
-        self.sessions.lock().values().any(|session| session.has_opens())
+        self.channels.lock().values().any(|channel| channel.session.has_opens())
     }
 
     fn frame_max(&self) -> usize {
         if self.has_sessions() { limits::FRAME_MAX } else { limits::EARLY_FRAME_MAX }
     }
 
-    fn track(&self, message_id: u64) -> Arc<Control> {
-        let control = Arc::new(Control::default());
-        self.calls.lock().insert(message_id, Arc::clone(&control));
+    fn track(&self, request: &Incoming) -> Arc<Control> {
+        let control = Arc::new(Control::of(request.channel.as_ref().map(|channel| channel.session.id)));
+        self.calls.lock().insert(request.header.message_id, Arc::clone(&control));
         control
     }
 
@@ -307,19 +345,17 @@ impl Connection {
         self.next_async_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Never answered (MS-SMB2 3.3.5.16). The request has two ids once its client was told to wait. A cancellation that is not
-    /// authentic cancels nothing.
+    /// Never answered (MS-SMB2 3.3.5.16). The request has two ids once its client was told to wait. A cancellation that is of no session, or
+    /// not authentic, cancels nothing, and one that is cancels what its own session asked for.
     fn cancel(&self, message: &Incoming) {
-        if message.refused.is_some() {
-            return;
-        }
+        let Some(channel) = message.channel.as_ref().filter(|_| message.refused.is_none()) else { return };
         let header = &message.header;
         let calls = self.calls.lock();
         let found = match header.has(flag::ASYNC_COMMAND) {
             true => calls.values().find(|control| control.async_id() == Some(header.async_id)),
             false => calls.get(&header.message_id),
         };
-        if let Some(control) = found {
+        if let Some(control) = found.filter(|control| control.is_of(channel.session.id)) {
             control.cancel();
         }
     }
@@ -328,6 +364,14 @@ impl Connection {
     pub async fn send(&self, frame: Outgoing) {
         if self.out.send(frame).await.is_err() {
             self.close();
+        }
+    }
+
+    /// For what may go another way: gives the frame back where the connection is ending.
+    pub async fn send_unless_ending(&self, frame: Outgoing) -> Result<(), Outgoing> {
+        match self.closing.load(Ordering::Acquire) {
+            true => Err(frame),
+            false => self.out.send(frame).await.map_err(|refused| refused.0),
         }
     }
 

@@ -3,15 +3,18 @@
 pub mod answer;
 pub mod call;
 pub mod chain;
+pub mod channel;
 pub mod connection;
 pub mod credits;
 pub mod limits;
+pub mod memory;
 pub mod negotiated;
 pub mod notices;
 pub mod open;
 pub mod outgoing;
 pub mod receive;
 pub mod replays;
+pub mod sequence;
 pub mod session;
 pub mod stats;
 pub mod tree;
@@ -27,7 +30,7 @@ use lazuli_model::time::Timestamp;
 use lazuli_service::Services;
 use parking_lot::Mutex;
 use tokio::net::TcpStream;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::auth::logon::Gate;
@@ -36,8 +39,9 @@ use crate::auth::throttle::Throttle;
 use crate::auth::users::Users;
 use crate::crypto::{CryptoError, random};
 use connection::Connection;
+use memory::ServerMemory;
 use replays::Replays;
-use session::Session;
+use session::{End, Session};
 use stats::Stats;
 
 pub struct Options {
@@ -54,11 +58,7 @@ pub struct Server {
     pub(crate) options: Options,
     pub(crate) guid: [u8; 16],
     pub(crate) stats: Arc<Stats>,
-    /// Requests that are being read or carried out, in bytes; of all connections together.
-    pub(crate) request_memory: Arc<Semaphore>,
-    /// Of connections without a session.
-    pub(crate) early_memory: Arc<Semaphore>,
-    pub(crate) answer_memory: Arc<Semaphore>,
+    pub(crate) memory: ServerMemory,
     pub(crate) replays: Arc<Replays>,
     sessions: Mutex<HashMap<u64, Weak<Session>>>,
     next_session: AtomicU64,
@@ -83,9 +83,7 @@ impl Server {
             options,
             guid: random()?,
             stats: Arc::default(),
-            request_memory: Arc::new(Semaphore::new(limits::REQUEST_MEMORY)),
-            early_memory: Arc::new(Semaphore::new(limits::EARLY_REQUEST_MEMORY)),
-            answer_memory: Arc::new(Semaphore::new(limits::ANSWER_MEMORY)),
+            memory: ServerMemory::default(),
             replays: Arc::default(),
             sessions: Mutex::default(),
             next_session: AtomicU64::new(first),
@@ -125,8 +123,10 @@ impl Server {
         self.sessions.lock().insert(session.id, Arc::downgrade(session));
     }
 
-    pub(crate) fn forget(&self, session: u64) {
-        self.sessions.lock().remove(&session);
+    /// On all of its connections.
+    pub(crate) async fn end_session(&self, session: &Session, why: End) {
+        self.sessions.lock().remove(&session.id);
+        session.end(why).await;
     }
 
     /// On whichever connection.

@@ -17,14 +17,10 @@ use crate::wire::header::{Command, ResponseHeader};
 const UNASKED: u64 = u64::MAX;
 
 /// Until the session is gone.
-pub async fn tell(
-    connection: Weak<Connection>,
-    session: Weak<Session>,
-    mut notices: mpsc::UnboundedReceiver<Notice>,
-) {
+pub async fn tell(session: Weak<Session>, mut notices: mpsc::UnboundedReceiver<Notice>) {
     while let Some(notice) = notices.recv().await {
-        let (Some(connection), Some(session)) = (connection.upgrade(), session.upgrade()) else { return };
-        let body = match notice {
+        let Some(session) = session.upgrade() else { return };
+        let (open, body) = match notice {
             Notice::OplockBreak { handle, to, acknowledge: _ } => {
                 let Some(open) = session.open_by_handle(handle) else { continue };
                 let mut body = Vec::with_capacity(24);
@@ -32,20 +28,20 @@ pub async fn tell(
                 body.put_u8(oplock_code(to));
                 body.put_bytes(0, 5);
                 open.id.write(&mut body);
-                body
+                (Some(open), body)
             }
             Notice::LeaseBreak { key, from, to, epoch, acknowledge } => {
+                let (open, version) = session.open_by_lease(key).unzip();
                 let mut body = Vec::with_capacity(44);
                 body.put_u16_le(44);
                 // Version 1 counts nothing.
-                let counts = session.lease_version(key) != Some(LeaseVersion::One);
-                body.put_u16_le(if counts { epoch } else { 0 });
+                body.put_u16_le(if version == Some(LeaseVersion::One) { 0 } else { epoch });
                 body.put_u32_le(u32::from(acknowledge));
                 body.put_slice(&key.to_le_bytes());
                 body.put_u32_le(caching_bits(from));
                 body.put_u32_le(caching_bits(to));
                 body.put_bytes(0, 12);
-                body
+                (open, body)
             }
             Notice::Closed { handle } => {
                 if let Some(open) = session.open_by_handle(handle)
@@ -56,12 +52,13 @@ pub async fn tell(
                 continue;
             }
         };
-        send(&connection, &session, body).await;
+        let connections = session.connections(open.as_ref().map(|open| &open.connection));
+        send(connections, &session, body).await;
     }
 }
 
-/// Not signed, and of no session unless it is encrypted for one.
-async fn send(connection: &Arc<Connection>, session: &Session, body: Vec<u8>) {
+/// Over the first of the connections that takes it. Not signed, and of no session unless it is encrypted for one.
+async fn send(connections: Vec<Arc<Connection>>, session: &Session, body: Vec<u8>) {
     let header = ResponseHeader {
         credit_charge: 0,
         status: NtStatus::SUCCESS,
@@ -82,9 +79,14 @@ async fn send(connection: &Arc<Connection>, session: &Session, body: Vec<u8>) {
         echoed: None,
         after: None,
     };
-    match frame(vec![part], session.encrypt.then_some(session)) {
-        Ok(frame) => connection.send(frame).await,
-        Err(_) => connection.close(),
+    let Ok(mut frame) = frame(vec![part], session.encrypt.then_some(session)) else {
+        return connections.iter().for_each(|connection| connection.close());
+    };
+    for connection in connections {
+        match connection.send_unless_ending(frame).await {
+            Ok(()) => return,
+            Err(refused) => frame = refused,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use bytes::{Buf, BufMut};
 use lazuli_service::open_file::{
@@ -10,6 +10,8 @@ use lazuli_service::open_file::{
 };
 use tokio::sync::{Mutex, OwnedRwLockReadGuard, RwLock};
 
+use super::connection::Connection;
+use super::sequence::Sequence;
 use crate::rpc::pipe::Pipe;
 use crate::status::Malformed;
 
@@ -39,8 +41,18 @@ pub struct Open {
     pub id: FileId,
     pub tree: u32,
     pub what: Opened,
+    /// The one that it was opened over: breaks go there, as long as it lasts.
+    pub connection: Weak<Connection>,
+    pub sequence: Arc<Sequence>,
     /// Held by requests while they use it: CLOSE waits for those that were sent before it.
     pub users: Arc<RwLock<()>>,
+}
+
+/// What a CREATE says of the way that it came.
+pub struct OpenedBy {
+    pub connection: Weak<Connection>,
+    /// The channel sequence.
+    pub sequence: u16,
 }
 
 /// An open that is not closed while this is held.

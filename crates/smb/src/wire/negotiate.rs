@@ -33,6 +33,7 @@ impl Dialect {
 pub mod capability {
     pub const LEASING: u32 = 0x02;
     pub const LARGE_MTU: u32 = 0x04;
+    pub const MULTI_CHANNEL: u32 = 0x08;
     pub const ENCRYPTION: u32 = 0x40;
 }
 

@@ -1,10 +1,11 @@
 //! A client that sends what it is told to, right or wrong.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use lazuli_smb::auth::ntlm::{NtHash, flag as ntlm, ntowf_v2, proof, session_base_key};
-use lazuli_smb::crypto::{Cipher, CipherId, PreauthHash, Purpose, Signer, SigningAlgorithm, derive};
+use lazuli_smb::auth::ntlm::flag as ntlm;
+use lazuli_smb::crypto::{Cipher, PreauthHash, Purpose, Signer};
 use lazuli_smb::wire::header::{RequestHeader, flag};
 use lazuli_smb::wire::negotiate::Dialect;
 use lazuli_smb::wire::text::to_utf16;
@@ -12,14 +13,18 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use crate::proof::{authenticate, keys};
+
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The session keys that the client makes up, where the exchange has one.
-const EXPORTED: [u8; 16] = [0x55; 16];
 
 pub mod command {
     pub const NEGOTIATE: u16 = 0;
     pub const SESSION_SETUP: u16 = 1;
     pub const LOGOFF: u16 = 2;
+    pub const WRITE: u16 = 9;
+    pub const CANCEL: u16 = 12;
+    pub const CHANGE_NOTIFY: u16 = 15;
+    pub const OPLOCK_BREAK: u16 = 18;
     pub const TREE_CONNECT: u16 = 3;
     pub const CREATE: u16 = 5;
     pub const CLOSE: u16 = 6;
@@ -38,9 +43,9 @@ pub struct Raw {
 
 pub struct Session {
     pub id: u64,
-    pub signer: Signer,
+    pub signer: Arc<Signer>,
     /// Of the client: what it receives, what it sends.
-    pub cipher: Option<Cipher>,
+    pub cipher: Option<Arc<Cipher>>,
     pub flags: u16,
 }
 
@@ -107,6 +112,16 @@ impl Raw {
         let _ = self.socket.write_all(&frame).await;
     }
 
+    /// The beginning of a frame of this length, and nothing of it.
+    pub async fn announce(&mut self, length: u32) {
+        self.socket.write_all(&length.to_be_bytes()).await.expect("sent");
+    }
+
+    /// Closed for the server, too.
+    pub async fn cut(&mut self) {
+        self.socket.shutdown().await.expect("open until now");
+    }
+
     /// None where the server ended the connection.
     pub async fn receive(&mut self) -> Option<Answer> {
         let frame = timeout(PATIENCE, async {
@@ -136,12 +151,7 @@ impl Raw {
         match seal {
             Seal::None => message,
             Seal::Signed | Seal::Forged => {
-                let flags = u32::from_le_bytes(message[16..20].try_into().expect("four")) | flag::SIGNED;
-                message[16..20].copy_from_slice(&flags.to_le_bytes());
-                let message_id = u64::from_le_bytes(message[24..32].try_into().expect("eight"));
-                let purpose = Purpose { message_id, from_server: false, cancel: message[12] == 12 };
-                let signature = session.signer.sign(&[&message], purpose).expect("signs");
-                message[48..64].copy_from_slice(&signature);
+                message = sign(message, &session.signer);
                 if seal == Seal::Forged {
                     message[63] ^= 1;
                 }
@@ -223,6 +233,15 @@ impl Raw {
 
     /// The status of the last answer; a session where it is zero.
     pub async fn log_on(&mut self, user: &str, key: &str) -> u32 {
+        self.prove(user, key, None).await
+    }
+
+    /// The same, to have this connection for the session of another one, too.
+    pub async fn bind(&mut self, of: &Raw, user: &str, key: &str) -> u32 {
+        self.prove(user, key, of.session.as_ref()).await
+    }
+
+    async fn prove(&mut self, user: &str, key: &str, bind: Option<&Session>) -> u32 {
         let flags = ntlm::UNICODE
             | ntlm::SIGN
             | ntlm::NTLM
@@ -234,7 +253,7 @@ impl Raw {
         first.extend(flags.to_le_bytes());
         first.extend([0; 16]);
         let mut preauth = self.preauth;
-        let (answer, request) = self.session_setup(0, &first).await;
+        let (answer, request) = self.session_setup(bind.map_or(0, |of| of.id), &first, bind).await;
         preauth.update(&request);
         let Some(answer) = answer else { return u32::MAX };
         if answer.status != 0xC000_0016 {
@@ -244,7 +263,7 @@ impl Raw {
         let id = answer.header.session_id;
         let challenge = answer.body[8..].to_vec();
         let (token, session_key) = authenticate(&first, &challenge, user, key, flags);
-        let (answer, request) = self.session_setup(id, &token).await;
+        let (answer, request) = self.session_setup(id, &token, bind).await;
         preauth.update(&request);
         let Some(answer) = answer else { return u32::MAX };
         if answer.status == 0 {
@@ -256,20 +275,29 @@ impl Raw {
             blank[48..64].fill(0);
             let purpose = Purpose { message_id: answer.header.message_id, from_server: true, cancel: false };
             assert!(signer.verify(&blank, purpose, &answer.header.signature), "with the session's key");
-            self.session = Some(Session { id, signer, cipher, flags });
+            let cipher = bind.map_or(cipher.map(Arc::new), |of| of.cipher.clone());
+            self.session = Some(Session { id, signer: Arc::new(signer), cipher, flags });
         }
         answer.status
     }
 
-    async fn session_setup(&mut self, session: u64, token: &[u8]) -> (Option<Answer>, Vec<u8>) {
+    async fn session_setup(
+        &mut self,
+        session: u64,
+        token: &[u8],
+        bind: Option<&Session>,
+    ) -> (Option<Answer>, Vec<u8>) {
         let mut message = self.header(command::SESSION_SETUP);
         message[40..48].copy_from_slice(&session.to_le_bytes());
-        message.extend([25, 0, 0, 1]);
+        message.extend([25, 0, u8::from(bind.is_some()), 1]);
         message.extend([0; 8]);
         message.extend(88u16.to_le_bytes());
         message.extend(u16::try_from(token.len()).expect("short").to_le_bytes());
         message.extend([0; 8]);
         message.extend(token);
+        if let Some(of) = bind {
+            message = sign(message, &of.signer);
+        }
         self.send(&message).await;
         (self.receive().await, message)
     }
@@ -293,6 +321,16 @@ impl Raw {
     }
 }
 
+fn sign(mut message: Vec<u8>, signer: &Signer) -> Vec<u8> {
+    let flags = u32::from_le_bytes(message[16..20].try_into().expect("four")) | flag::SIGNED;
+    message[16..20].copy_from_slice(&flags.to_le_bytes());
+    let message_id = u64::from_le_bytes(message[24..32].try_into().expect("eight"));
+    let purpose = Purpose { message_id, from_server: false, cancel: message[12] == 12 };
+    let signature = signer.sign(&[&message], purpose).expect("signs");
+    message[48..64].copy_from_slice(&signature);
+    message
+}
+
 pub fn create_body(name: &str) -> Vec<u8> {
     let name = to_utf16(name);
     let mut body = vec![57, 0, 0, 0];
@@ -311,75 +349,4 @@ pub fn create_body(name: &str) -> Vec<u8> {
 
 pub fn close_body(id: [u8; 16]) -> Vec<u8> {
     [&[24, 0, 0, 0, 0, 0, 0, 0][..], &id].concat()
-}
-
-fn keys(dialect: Dialect, session_key: &[u8; 16], preauth: &PreauthHash) -> (Signer, Option<Cipher>) {
-    let hash = preauth.as_bytes();
-    let key = |label: &[u8], context: &[u8]| derive(session_key, label, context, 16).to_vec();
-    let signer = |algorithm, key: &[u8]| {
-        Signer::new(algorithm, key.try_into().expect("sixteen")).expect("a key of this length")
-    };
-    match dialect {
-        Dialect::Smb210 => (signer(SigningAlgorithm::HmacSha256, session_key), None),
-        Dialect::Smb300 | Dialect::Smb302 => {
-            let signing = key(b"SMB2AESCMAC\0", b"SmbSign\0");
-            let (receive, send) =
-                (key(b"SMB2AESCCM\0", b"ServerOut\0"), key(b"SMB2AESCCM\0", b"ServerIn \0"));
-            let cipher = Cipher::new(CipherId::Aes128Ccm, &receive, &send).expect("keys");
-            (signer(SigningAlgorithm::AesCmac, &signing), Some(cipher))
-        }
-        Dialect::Smb311 => {
-            let signing = key(b"SMBSigningKey\0", hash);
-            let (receive, send) = (key(b"SMBS2CCipherKey\0", hash), key(b"SMBC2SCipherKey\0", hash));
-            let cipher = Cipher::new(CipherId::Aes128Gcm, &receive, &send).expect("keys");
-            (signer(SigningAlgorithm::AesGmac, &signing), Some(cipher))
-        }
-    }
-}
-
-/// The last message of NTLM, and the key that the session has by it.
-fn authenticate(
-    first: &[u8],
-    challenge: &[u8],
-    user: &str,
-    password: &str,
-    flags: u32,
-) -> (Vec<u8>, [u8; 16]) {
-    use hmac::{Hmac, KeyInit, Mac};
-    use rc4::StreamCipher;
-    let server_challenge = challenge[24..32].try_into().expect("eight");
-    let info_length = usize::from(u16::from_le_bytes([challenge[40], challenge[41]]));
-    let info_offset = u32::from_le_bytes(challenge[44..48].try_into().expect("four")) as usize;
-    let info = &challenge[info_offset..info_offset + info_length];
-    let key = ntowf_v2(&NtHash::of_password(password), user, "AZURE");
-    let mut blob = vec![1, 1, 0, 0, 0, 0, 0, 0];
-    blob.extend([0; 8]);
-    blob.extend([0xAA; 8]);
-    blob.extend([0; 4]);
-    // What the server said, and that there is an integrity code.
-    blob.extend(&info[..info.len() - 4]);
-    blob.extend([6, 0, 4, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    let proof = proof(&key, &server_challenge, &blob);
-    let base = session_base_key(&key, &proof);
-    let mut encrypted = EXPORTED;
-    rc4::Rc4::new_from_slice(&base).expect("a key").apply_keystream(&mut encrypted);
-    let response = [&proof[..], &blob].concat();
-    let (domain, user) = (to_utf16("AZURE"), to_utf16(user));
-    let fields: [&[u8]; 6] = [&[], &response, &domain, &user, &[], &encrypted];
-    let mut message = b"NTLMSSP\0\x03\0\0\0".to_vec();
-    let mut offset = 88u32;
-    for field in fields {
-        let length = u16::try_from(field.len()).expect("short");
-        message.extend(length.to_le_bytes());
-        message.extend(length.to_le_bytes());
-        message.extend(offset.to_le_bytes());
-        offset += u32::from(length);
-    }
-    message.extend(flags.to_le_bytes());
-    message.extend([0; 8 + 16]);
-    fields.iter().for_each(|field| message.extend(*field));
-    let mut mac = Hmac::<md5::Md5>::new_from_slice(&EXPORTED).expect("a key");
-    [first, challenge, &message].iter().for_each(|part| mac.update(part));
-    message[72..88].copy_from_slice(&mac.finalize().into_bytes());
-    (message, EXPORTED)
 }

@@ -338,6 +338,18 @@ async fn what_is_written_together_is_read_together(place: Place) {
         tokio::task::yield_now().await;
         let b = reader.get_untracked(key("b")).await.unwrap().map(|entry| entry.value);
         assert_eq!(a, b, "a reader stays where it was opened");
+        let looked: Result<_, EngineError> = engines[1]
+            .look(|reader| async move {
+                if n % 2 == 0 {
+                    reader.near(|| vec![key("a")]).await?;
+                }
+                let a = reader.get(key("a")).await?.map(|entry| entry.value);
+                tokio::task::yield_now().await;
+                Ok((a, reader.get(key("b")).await?.map(|entry| entry.value)))
+            })
+            .await;
+        let (a, b) = looked.unwrap();
+        assert_eq!(a, b, "a look is of one moment");
     }
     stop.store(true, Ordering::Relaxed);
     writer.await.unwrap();
@@ -353,6 +365,9 @@ async fn a_commit_is_seen_by_the_others_at_once(place: Place) {
             let entry = reader.get(key("k")).await.unwrap().unwrap();
             assert_eq!((entry.value, entry.version), (key(&value), commit.version));
             assert!(reader.stamp().now >= commit.now);
+            let looked: Result<_, EngineError> =
+                engine.look(|reader| async move { reader.get(key("k")).await }).await;
+            assert_eq!(looked.unwrap().unwrap().version, commit.version);
         }
     }
 }

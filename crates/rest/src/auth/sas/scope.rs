@@ -7,6 +7,7 @@ use lazuli_model::version::{ApiVersion, Feature};
 use super::parameters::Parameters;
 use super::required;
 use crate::auth::refusal::denied;
+use crate::file;
 use crate::head::Head;
 use crate::target::Target;
 
@@ -91,16 +92,19 @@ impl Scope {
                 format!("/file/{account}/{container}")
             }
             Scope::Container => format!("/blob/{account}/{container}"),
-            Scope::Directory if head.target.service == Service::File => match directory(given, head)? {
-                // A share has a kind of token of its own.
-                "" => return Err(wrong_level()),
-                path => format!("/file/{account}/{container}/{path}"),
-            },
+            Scope::Directory if head.target.service == Service::File => {
+                let path = file::address::meant(head)?;
+                match leading(&path, depth(given)?, false)? {
+                    // A share has a kind of token of its own.
+                    "" => return Err(wrong_level()),
+                    path => format!("/file/{account}/{container}/{path}"),
+                }
+            }
             Scope::Directory => match directory(given, head)? {
                 "" => format!("/blob/{account}/{container}"),
                 path => format!("/blob/{account}/{container}/{path}"),
             },
-            Scope::File => format!("/file/{account}/{container}/{object}"),
+            Scope::File => format!("/file/{account}/{container}/{}", file::address::meant(head)?),
             Scope::Queue => format!("/queue/{account}/{container}"),
             Scope::Table => format!("/table/{account}/{}", given.tn.unwrap_or_default().to_lowercase()),
         })
@@ -114,8 +118,7 @@ fn unknown_scope(sr: &str) -> Failure {
 /// The first `sdd` segments of the path that the request reaches into: the blob's name, or what a listing is
 /// limited to. A listing's limit must end a segment, or it would show the neighbours of the directory.
 fn directory<'a>(given: &Parameters<'_>, head: &'a Head) -> Result<&'a str, Failure> {
-    let depth: usize =
-        given.sdd.and_then(|text| text.parse().ok()).ok_or(ErrorCode::QueryParameterSddInvalid)?;
+    let depth = depth(given)?;
     let listing =
         !matches!(head.target.resource, Resource::Blob | Resource::Path) && head.target.object.is_empty();
     let path = match (listing, head.target.service) {
@@ -123,12 +126,22 @@ fn directory<'a>(given: &Parameters<'_>, head: &'a Head) -> Result<&'a str, Fail
         (true, Service::Dfs) => head.query("directory").unwrap_or_default(),
         (true, _) => head.query("prefix").unwrap_or_default(),
     };
+    leading(path, depth, listing && head.target.service != Service::Dfs)
+}
+
+fn depth(given: &Parameters<'_>) -> Result<usize, Failure> {
+    let depth = given.sdd.and_then(|text| text.parse().ok());
+    Ok(depth.ok_or(ErrorCode::QueryParameterSddInvalid)?)
+}
+
+/// So many segments of a path. `ended`: a slash must stand behind them.
+fn leading(path: &str, depth: usize, ended: bool) -> Result<&str, Failure> {
     if depth == 0 {
         return Ok("");
     }
     let end = match path.match_indices('/').nth(depth - 1) {
         Some((slash, _)) => slash,
-        None if listing && head.target.service != Service::Dfs => return Err(wrong_level()),
+        None if ended => return Err(wrong_level()),
         None if path.split('/').count() == depth => path.len(),
         None => return Err(wrong_level()),
     };

@@ -37,6 +37,11 @@ fn only_what_a_snapshot_can_be_asked_is_asked_of_one() {
     );
     let all = asked("/acct/box", &format!("restype=share&{AT}"), &[("x-ms-delete-snapshots", "include")]);
     assert_eq!(said(&all, Op::DeleteShare), "InvalidQueryParameterValue");
+    let empty = asked("/acct/box", "restype=share&sharesnapshot=", &[]);
+    assert_eq!(
+        (said(&empty, Op::DeleteShare), said(&empty, Op::GetShareProperties)),
+        ("InvalidQueryParameterValue", "ok")
+    );
     let unreadable = asked("/acct/box", "restype=share&sharesnapshot=yesterday", &[]);
     assert_eq!(said(&unreadable, Op::GetShareProperties), "InvalidQueryParameterValue");
 }

@@ -56,6 +56,21 @@ fn file_and_directory_sas() {
     for other in ["/things/dir/other", "/things/dir", "/things", "/others/dir/thing"] {
         check(AUTHENTICATION, other, &file);
     }
+    // Dots at the end of a name count or not; a token is for the name that they leave.
+    let plain = sign(Token::service("r").with("sr", "f"), "/things/dir/thing");
+    let dotted = sign(Token::service("r").with("sr", "f"), "/things/dir/thing.");
+    let keep = |path: &str, token: &Token| {
+        let request = Request::new(Service::File, Method::Get, &format!("/{ACCOUNT}{path}"));
+        ask(&auth, row, &token.on(request.header("x-ms-allow-trailing-dot", "true")), None)
+    };
+    check(OK, "/things/dir/thing.", &plain);
+    check(OK, "/things/dir./thing", &plain);
+    check(AUTHENTICATION, "/things/dir/thing.", &dotted);
+    check(AUTHENTICATION, "/things/dir/thing", &dotted);
+    assert_eq!(keep("/things/dir/thing.", &dotted), OK);
+    assert_eq!(keep("/things/dir/thing", &plain), OK);
+    assert_eq!(keep("/things/dir/thing.", &plain), AUTHENTICATION);
+    assert_eq!(keep("/things/dir/thing", &dotted), AUTHENTICATION);
     // A file is not listed.
     check(
         AUTHENTICATION,
@@ -66,6 +81,12 @@ fn file_and_directory_sas() {
         token.with("sr", "d").sign_service(BLOB_SAS, &format!("/file/{ACCOUNT}{path}"), DEVELOPMENT_KEY)
     };
     let directory = sign_directory(Token::service("rl").with("sdd", "2"), "/things/dir/sub");
+    check(OK, "/things/dir./sub./thing", &directory);
+    check(
+        AUTHENTICATION,
+        "/things/dir/sub./thing",
+        &sign_directory(Token::service("r").with("sdd", "2"), "/things/dir/sub."),
+    );
     for inside in ["/things/dir/sub", "/things/dir/sub/thing", "/things/dir/sub/a/b"] {
         check(OK, inside, &directory);
     }

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lazuli_engine::{Engine, Host};
+use lazuli_engine::{Engine, Host, KeyRange, Scan};
+use lazuli_rest::auth::Accounts;
 use lazuli_rest::copy::{ForeignHosts, Sources};
 use lazuli_service::blob::{Abroad, take_up_copies};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -97,6 +98,8 @@ async fn answer(mut stream: TcpStream, address: SocketAddr) {
                 let _ = stream.write_all(&vec![b'x'; LARGE / 2]).await;
                 return;
             }
+            // It is asked with what it was asked with first.
+            assert!(asked.contains("sig=secret"), "{asked}");
             (head, vec![b'y'; LARGE])
         }
         "/slow" => (format!("HTTP/1.1 200 OK\r\ncontent-length: {LARGE}\r\n\r\n"), Vec::new()),
@@ -121,7 +124,7 @@ impl Copies {
         let hosts = ForeignHosts::parse([allowed(source).as_str()]).unwrap();
         let engine = Engine::memory(Host::test());
         let mut client = Client::over(engine.clone());
-        let sources = Arc::new(Sources::new(Vec::new(), hosts));
+        let sources = Arc::new(Sources::new(Vec::new(), hosts, Accounts::development()));
         client.gateway = client.gateway.with_sources(Arc::clone(&sources));
         let copies = Self { client, source, sources, engine };
         assert_eq!(copies.ask("PUT /devstoreaccount1/box?restype=container").await.status, 201);
@@ -268,6 +271,10 @@ async fn a_copy_that_broke_off_is_begun_again() {
     let copies = Copies::new(|address| address.to_string()).await;
     let copied = copies.copy(BLOB, "/again?sig=secret").await;
     assert_eq!((copied.status, copied.headers["x-ms-copy-status"].as_str()), (202, "pending"));
+    let rows = Scan::of(KeyRange::prefix(&b"J"[..]));
+    let rows = copies.engine.reader().await.unwrap().scan(rows).await.unwrap().items;
+    let has_secret = |bytes: &[u8]| bytes.windows(6).any(|six| six == b"secret");
+    assert!(!rows.is_empty() && !rows.iter().any(|(_, row)| has_secret(&row.value)), "a signature is stored");
     let (services, sources) = (&copies.client.gateway.services, &copies.sources);
     let sources: Arc<dyn Abroad> = sources.clone();
     for _ in 0..500 {
@@ -440,7 +447,7 @@ async fn files_are_copied_from_elsewhere_too() {
     assert_eq!(ask("GET /docs/f").await.text(), "hello", "it is as it was");
     let refused = ask("PUT /docs/f\nx-ms-copy-source: http://127.0.0.1:1/ok").await;
     assert_eq!(said(&refused), "403 CannotVerifyCopySource");
-    assert_eq!(ask(&from("/again")).await.headers["x-ms-copy-status"], "pending");
+    assert_eq!(ask(&from("/again?sig=secret")).await.headers["x-ms-copy-status"], "pending");
     let sources: Arc<dyn Abroad> = copies.sources.clone();
     for _ in 0..500 {
         copies.engine.advance_clock(Duration::from_millis(100));

@@ -48,6 +48,7 @@ impl World {
             principal: Principal::Owner,
             encryption_scope: None,
             cause: None,
+            patience: None,
         };
         let world = Self { client: Client::new(), context };
         assert_eq!(world.ask("PUT /docs?restype=share").await, "201");

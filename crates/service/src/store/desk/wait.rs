@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::{Desk, Node, WantedBreaks};
 use crate::{Context, Services};
 
-/// How long an operation over REST waits for clients of SMB.
+/// How long an operation over REST waits for clients of SMB, if its own client does not ask for less.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// After so long, a task that waits looks again: neither what other servers do nor the passing of time wakes it.
 pub const PAUSE: Duration = Duration::from_millis(100);
@@ -63,7 +63,8 @@ impl Services {
         wanted: &[WantedBreaks],
         patience: &mut Option<Instant>,
     ) -> bool {
-        let deadline = *patience.get_or_insert_with(|| Instant::now() + PATIENCE);
+        let most = context.patience.map_or(PATIENCE, |asked| asked.min(PATIENCE));
+        let deadline = *patience.get_or_insert_with(|| Instant::now() + most);
         let Some(first) = wanted.first() else { return false };
         if Instant::now() >= deadline {
             return false;

@@ -151,7 +151,10 @@ impl Entry for PathRecord {
         place: Some(b'I'),
         earlier_place: Some(b'o'),
         dead: b'T',
+        depth: Some(b"ld"),
     };
+    const LONGEST_PATH: usize = lazuli_model::name::DEPTH_MAX;
+    const TOO_DEEP: ErrorCode = ErrorCode::InvalidFileOrDirectoryPathName;
     const NOT_EMPTY: ErrorCode = ErrorCode::DirectoryNotEmpty;
     const NO_PARENT: ErrorCode = ErrorCode::ParentNotFound;
     const INTO_ITSELF: ErrorCode = ErrorCode::InvalidInput;

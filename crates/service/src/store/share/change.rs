@@ -94,6 +94,9 @@ impl Present<ExistingPath> {
             return Err(ErrorCode::ResourceAlreadyExists.into());
         };
         let Some(before) = &from.found else { return Err(ErrorCode::ResourceNotFound.into()) };
+        if chain.found.is_none() {
+            to.new_name(&chain.name)?;
+        }
         let source = place.named.as_ref().map_or(own, |named| &named.slot);
         if let Some(there) = chain.found.as_ref().filter(|_| chain.slot().as_ref() != Some(source)) {
             match (replaces, before.is_directory(), there.is_directory()) {
@@ -125,11 +128,15 @@ impl Present<ExistingPath> {
         to.give_way(&mut unit, source).await?;
         let Standing::Entry(chain, _) = &to.at else { return Err(ErrorCode::InternalError.into()) };
         match &place.named {
-            None => tree.relink(&reader, &mut unit, (own, before), chain, &mut record, now).await?,
+            None => {
+                let was = (own, before, from.ancestors.len() + 1);
+                tree.relink(&reader, &mut unit, was, chain, &mut record, now).await?;
+            }
             Some(named) => {
                 // The name moves; what else changes is the file's.
                 let mut entry = named.entry.clone();
-                tree.relink(&reader, &mut unit, (source, &named.entry), chain, &mut entry, now).await?;
+                let was = (source, &named.entry, from.ancestors.len() + 1);
+                tree.relink(&reader, &mut unit, was, chain, &mut entry, now).await?;
                 tree.preserve(&reader, &mut unit, own, before, &mut record, now).await?;
                 record.name = entry.name;
                 tree.put(&mut unit, own, &record);

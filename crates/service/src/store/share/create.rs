@@ -3,7 +3,7 @@
 use lazuli_model::blob::{CopyState, CopyStatus};
 use lazuli_model::error::{ErrorCode, Failure};
 use lazuli_model::etag::ETag;
-use lazuli_model::smb::{FileAttributes, FileMode, PosixWishes, SmbWishes, Wish};
+use lazuli_model::smb::{FileAttributes, FileMode, PosixWishes, SmbWishes, Wish, parse_gmt_token};
 use lazuli_model::time::Timestamp;
 
 use super::changed;
@@ -118,7 +118,10 @@ impl Admitted<ExistingPath> {
             .count(&mut unit, record.node, old.as_ref().map_or(0, PathRecord::length), record.length())
             .await?;
         let Some(old) = old else {
+            place.new_name(&chain.name)?;
             record.name.clone_from(&chain.name);
+            let reader = unit.reader().clone();
+            place.tree().take_in(&reader, &mut unit, chain, &record, None).await?;
             place.tree().insert(&mut unit, slot, &mut record);
             let filter = changed::name_filter(&record);
             let (tree, name) = (place.tree(), record.name.clone());
@@ -159,6 +162,16 @@ pub(super) fn refuse_smb(place: &PathPlace, smb: &SmbWishes) -> Result<(), Failu
 }
 
 impl PathPlace {
+    /// A name that SMB clients take for a snapshot is given to nothing that they are to open.
+    pub(super) fn new_name(&self, name: &str) -> Result<(), Failure> {
+        match parse_gmt_token(name) {
+            Some(_) if self.share.settings.protocol == ShareProtocol::Smb => {
+                Err(ErrorCode::InvalidResourceName.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     async fn new_permission(&self, unit: &mut Unit, new: &NewPath) -> Answer<Option<u128>> {
         let wanted = Wanted {
             wish: &new.smb.permission,

@@ -152,6 +152,7 @@ impl Tree {
         entry: &E,
     ) -> Answer<()> {
         self.give_up(reader, changes, slot, entry).await?;
+        self.forget_depth(reader, changes, entry).await?;
         changes.delete(slot.key::<E>());
         if let Some(tag) = E::SPACE.place {
             changes.delete(key::place(tag, entry.node()));
@@ -162,13 +163,13 @@ impl Tree {
     /// Gives an entry another name or another directory, in place of what stands there: a directory must be empty to be
     /// replaced. However much lies below the entry, this writes a handful of keys.
     ///
-    /// `before` is what the entry was when it was found, `entry` what it will be. Two renames that would put each other's
+    /// `before` is what the entry was when it was found behind so many names, `entry` what it will be. Two renames that would put each other's
     /// directories below one another have each read the other's entry: one of them is decided again.
     pub async fn relink<E: Entry, W: Changes>(
         &self,
         reader: &Reader,
         changes: &mut W,
-        (from, before): (&Slot, &E),
+        (from, before, names): (&Slot, &E, usize),
         to: &Chain<E>,
         entry: &mut E,
         now: Timestamp,
@@ -182,6 +183,9 @@ impl Tree {
         if slot == *from {
             self.put(changes, &slot, entry);
             return Ok(());
+        }
+        if slot.parent != from.parent {
+            self.take_in(reader, changes, to, before, Some(names)).await?;
         }
         if let Some(replaced) = &to.found {
             self.unlink(reader, changes, &slot, replaced).await?;

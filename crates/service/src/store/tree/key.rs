@@ -110,6 +110,11 @@ pub fn earlier_places_from(tag: u8, node: NodeId, moment: u64) -> KeyRange {
     range
 }
 
+/// How many directories stand below a directory, one in the other.
+pub fn depth(tag: &[u8], node: NodeId) -> Key {
+    [tag, &node.0.to_be_bytes()].concat().into()
+}
+
 pub fn dead(space: Space, node: NodeId) -> Key {
     join(space.dead, &[&node.0.to_be_bytes()])
 }

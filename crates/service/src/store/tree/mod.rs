@@ -13,6 +13,7 @@
 
 mod chain;
 mod change;
+mod depth;
 mod earlier;
 pub(in crate::store) mod key;
 mod sweep;
@@ -63,6 +64,8 @@ pub(in crate::store) struct Space {
     /// The same at the moments of snapshots.
     pub earlier_place: Option<u8>,
     pub dead: u8,
+    /// How deep directories are. None where paths may be of any length.
+    pub depth: Option<&'static [u8]>,
 }
 
 /// What stands under a name of a directory.
@@ -70,6 +73,10 @@ pub(in crate::store) trait Entry: Sized + Clone + Send + Sync {
     const SPACE: Space;
     /// What a request is told that would take away a directory in which something stands.
     const NOT_EMPTY: ErrorCode;
+    /// So many names has a path at the most, where its [`Space`] has rows about depths.
+    const LONGEST_PATH: usize;
+    /// What a request is told that would make paths longer than that.
+    const TOO_DEEP: ErrorCode;
     /// What it is told when a directory on the way is missing.
     const NO_PARENT: ErrorCode;
     /// What it is told that would put a directory below itself.

@@ -36,6 +36,9 @@ pub async fn sweep_directory<E: Entry>(work: &Work, node: NodeId) -> Answer<bool
             if let Some(tag) = E::SPACE.place {
                 plan.delete(key::place(tag, entry.node()));
             }
+            if let Some(tag) = E::SPACE.depth.filter(|_| entry.is_directory()) {
+                plan.delete(key::depth(tag, entry.node()));
+            }
             plan.delete(at);
         }
         content::drop_holders(&reader, &mut plan, &contents).await?;

@@ -32,7 +32,10 @@ impl Entry for Item {
         place: None,
         earlier_place: None,
         dead: b'5',
+        depth: None,
     };
+    const LONGEST_PATH: usize = usize::MAX;
+    const TOO_DEEP: ErrorCode = ErrorCode::InvalidUri;
     const NOT_EMPTY: ErrorCode = ErrorCode::DirectoryNotEmpty;
     const NO_PARENT: ErrorCode = ErrorCode::RenameDestinationParentPathNotFound;
     const INTO_ITSELF: ErrorCode = ErrorCode::InvalidRenameSourcePath;
@@ -105,7 +108,8 @@ async fn rename(engine: &Engine, from: &str, to: &str) -> Answer<()> {
         let before = source.found.clone().ok_or(ErrorCode::SourcePathNotFound)?;
         let slot = source.slot().ok_or(ErrorCode::SourcePathNotFound)?;
         let (mut entry, now) = (before.clone(), Timestamp(0));
-        TREE.relink(&reader, &mut plan, (&slot, &before), &target, &mut entry, now).await?;
+        let was = (&slot, &before, source.ancestors.len() + 1);
+        TREE.relink(&reader, &mut plan, was, &target, &mut entry, now).await?;
         Ok::<_, Fault>(plan)
     };
     engine.run(None, work).await

@@ -113,3 +113,46 @@ async fn a_clear_of_part_of_a_sector() {
     let told = view.file_ranges(&file, Some(&then), 2_048..u64::MAX, 10).await.unwrap();
     assert_eq!(told.ranges, [range(2_048, 2_560, true)]);
 }
+
+/// A rename makes no paths that no request can name, whatever lies below and whoever moves the directories above.
+#[tokio::test]
+async fn a_rename_moves_nothing_deeper_than_a_path_goes() {
+    let bench = Bench::new().await;
+    bench.create_share().await;
+    let deep = |levels: usize| vec!["d"; levels].join("/");
+    for levels in 1..=247 {
+        bench.make_directory(&deep(levels)).await.unwrap();
+    }
+    bench.make_file(&format!("{}/f", deep(247)), 0).await.unwrap();
+    for name in ["a", "a/b", "a/b/c", "x"] {
+        bench.make_directory(name).await.unwrap();
+    }
+    let refused = Err(ErrorCode::InvalidFileOrDirectoryPathName);
+    let rename = async |from: &str, to: &str| code(bench.rename_path(from, to, false).await).map(drop);
+    assert_eq!(rename("d", "a/b/c/d").await, refused);
+    assert_eq!(rename("d", "a/b/d").await, Ok(()));
+    let longest = format!("a/b/{}/f", deep(247));
+    assert_eq!(path(&longest).len(), 250);
+    bench.look(&at(&longest, None)).await.unwrap();
+    // It was moved with all that is said of what stands below it, and the directories above it know.
+    for (from, to) in [("a/b/d", "a/b/c/d"), ("a/b", "a/b"), ("a", "x/a"), ("a/b", "x/a/b")] {
+        let expected = match to {
+            "a/b" => Ok(()),
+            "x/a/b" => Err(ErrorCode::ParentNotFound),
+            _ => refused,
+        };
+        assert_eq!(rename(from, to).await, expected, "{from} {to}");
+    }
+    // As deep as before, and not so deep.
+    assert_eq!(rename("a/b", "x/b").await, Ok(()));
+    assert_eq!(rename("x/b/d/d", "e").await, Ok(()));
+    // Each of the two would do by itself.
+    bench.make_directory("y").await.unwrap();
+    bench.make_directory("y/y").await.unwrap();
+    for name in ["p", "p/p"] {
+        bench.make_directory(name).await.unwrap();
+    }
+    let (one, other) = tokio::join!(rename("e", "p/p/e"), rename("p", "y/y/p"));
+    assert!(one.is_err() || other.is_err(), "{one:?} {other:?}");
+    assert!(one.is_ok() || other.is_ok(), "{one:?} {other:?}");
+}

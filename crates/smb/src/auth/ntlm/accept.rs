@@ -16,6 +16,8 @@ pub enum Refused {
     Malformed,
     /// An unknown name, a wrong password, an older version, or an exchange that was changed on its way: a client is not told which.
     Logon,
+    /// Not judged: too many tries wait to be.
+    TooMany,
 }
 
 impl From<Malformed> for Refused {
