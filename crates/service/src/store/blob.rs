@@ -331,6 +331,9 @@ impl Admitted<Existing> {
         // Behind what this commit leaves beside it, and behind the snapshot that an incremental copy makes.
         let made = record.extras().copy.as_ref().and_then(|copy| copy.destination_snapshot);
         let from = record.etag.0.max(beside.max(made).map_or(0, |beside| beside.0 + 1));
+        if left == Left::Nothing {
+            unit.no_younger_version(&place).await?;
+        }
         record.set_version(unit.next_version(&place, from).await?);
         let stamped = record.stamped_with_version();
         place.write(&mut unit, &record);

@@ -49,6 +49,23 @@ impl<M: Mode> Unit<M> {
         Ok(page.items.first().and_then(|(key, _)| key::snapshot_ticks(key)).unwrap_or(0))
     }
 
+    /// For a write where no base is: that there still is none does not say that none was there meanwhile, and what it left beside it
+    /// may have the moment that this write has found free. So the commit also finds that no younger version is there.
+    pub(super) async fn no_younger_version(&self, place: &BlobPlace) -> Answer<()> {
+        if !self.features().versioning {
+            return Ok(());
+        }
+        let all = key::versions_of(place.generation, &place.name);
+        let scan = Scan { limit: 1, reverse: true, keys_only: true, ..Scan::of(all.clone()) };
+        let start = match self.reader().scan(scan).await?.items.first() {
+            Some((last, _)) => [&last[..], &[0]].concat().into(),
+            None => all.start,
+        };
+        // Whoever leaves a version writes the base.
+        let base = key::blob(place.generation, &place.name);
+        Ok(self.reader().check_range(KeyRange { start, end: all.end }, base).await?)
+    }
+
     /// The id of the version that a write makes; None where it makes none.
     pub(super) async fn next_version(&self, place: &BlobPlace, from: u64) -> Answer<Option<Timestamp>> {
         match self.features().versioning {
