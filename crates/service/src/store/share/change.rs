@@ -127,15 +127,18 @@ impl Present<ExistingPath> {
         let (tree, reader) = (place.tree(), unit.reader().clone());
         to.give_way(&mut unit, source).await?;
         let Standing::Entry(chain, _) = &to.at else { return Err(ErrorCode::InternalError.into()) };
+        // Asked of a directory that goes into another one: how deep a file stands is nobody's matter.
+        let goes_elsewhere = before.is_directory() && place.parent() != to.parent();
+        let names = if goes_elsewhere { place.names_above(&reader).await? + 1 } else { 1 };
         match &place.named {
             None => {
-                let was = (own, before, from.ancestors.len() + 1);
+                let was = (own, before, names);
                 tree.relink(&reader, &mut unit, was, chain, &mut record, now).await?;
             }
             Some(named) => {
                 // The name moves; what else changes is the file's.
                 let mut entry = named.entry.clone();
-                let was = (source, &named.entry, from.ancestors.len() + 1);
+                let was = (source, &named.entry, names);
                 tree.relink(&reader, &mut unit, was, chain, &mut entry, now).await?;
                 tree.preserve(&reader, &mut unit, own, before, &mut record, now).await?;
                 record.name = entry.name;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use lazuli_engine::Reader;
 use lazuli_model::admission::caching::{Act, Actor, breaks_of};
 use lazuli_model::admission::locks;
 use lazuli_model::admission::sharing::{Break, ByteRangeLock, Open};
@@ -131,6 +132,21 @@ impl<M: Mode> Unit<M> {
         };
         let place = PathPlace { share_name: share_name.to_owned(), share, snapshot: None, at, named: None };
         Ok(Some((place, record)))
+    }
+}
+
+impl PathPlace {
+    /// How many directories lead to it, without the root. What was found by an open does not know them: they are read, as checks of the commit.
+    pub(super) async fn names_above(&self, reader: &Reader) -> Answer<usize> {
+        let Standing::Entry(chain, _) = &self.at else { return Ok(0) };
+        let (mut names, mut at, root) = (chain.ancestors.len(), self.parent(), self.share.root.node);
+        let Some(tag) = PathRecord::SPACE.place.filter(|_| names == 0) else { return Ok(names) };
+        while at != root && names < DEEPEST {
+            let place = reader.get(tree::key::place(tag, at)).await?;
+            at = PlaceRecord::decode(&place.ok_or(ErrorCode::ResourceNotFound)?.value)?.parent;
+            names += 1;
+        }
+        Ok(names)
     }
 }
 

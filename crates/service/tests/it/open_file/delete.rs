@@ -106,6 +106,25 @@ async fn renames() {
     assert_eq!(bench.usage().await, 5);
 }
 
+/// What stands as deep as a path goes may go sideways, and no deeper.
+#[tokio::test]
+async fn a_deep_directory_is_renamed_sideways() {
+    let bench = bench().await;
+    for name in ["a", "a/b", "a/c", "a/c/e"] {
+        bench.make_directory(name).await.unwrap();
+    }
+    for levels in 1..=248 {
+        bench.make_directory(&format!("a/b/{}", vec!["d"; levels].join("/"))).await.unwrap();
+    }
+    let smb = bench.smb(1).await;
+    let deep = smb.open(directory("a\\b\\d")).await.unwrap();
+    assert_ne!(told(deep.rename(to("a\\c\\e\\d", false)).await), "ok");
+    assert_eq!(told(deep.rename(to("a\\c\\d", false)).await), "ok");
+    assert_ne!(told(deep.rename(to("a\\c\\e\\d", false)).await), "ok");
+    assert_eq!(told(deep.rename(to("d", false)).await), "ok");
+    assert_ne!(told(deep.rename(to("a\\b\\c", false)).await), "ok");
+}
+
 /// A new name is put into a directory only while others let that be written to, and do not have it open to delete it.
 #[tokio::test]
 async fn a_directory_that_is_open_keeps_new_names_out() {
