@@ -1,6 +1,7 @@
 //! Guessing is slow: an address or account that failed often waits before its next try is judged, and the tries of one address at one account are
-//! judged one after the other. No account is locked out, for then anyone could lock out an account's owner: where a line is too long, only those
-//! of its address are sent away.
+//! judged one after the other. No account is locked out, for then anyone could lock out an account's owner: where a line is too long, or an
+//! address has too many of them, only those of that address are sent away. Where all addresses together have too many lines, who has none
+//! waits without one.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -19,6 +20,9 @@ const STEP: Duration = Duration::from_millis(100);
 const LONGEST_LINE: Duration = Duration::from_secs(16);
 /// Subjects that are remembered; those that failed least lately go first.
 const SUBJECTS_MAX: usize = 4096;
+const LINES_MAX: usize = 4096;
+/// Accounts that one address tries and has to wait for.
+const LINES_OF_ADDRESS_MAX: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Subject {
@@ -47,7 +51,8 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// After how long this try is judged: it has a place in the line from now on. None where the line is too long.
+    /// After how long this try is judged: it has a place in the line from now on. None where the line is too long, or would be one too many
+    /// of its address.
     pub fn turn(&self, address: IpAddr, account: &str, now: Instant) -> Option<Duration> {
         let delay = self.delay(address, account, now);
         if delay.is_zero() {
@@ -55,10 +60,14 @@ impl Throttle {
         }
         let mut lines = self.lines.lock();
         let line = (address, subject_of(account));
-        if lines.len() >= SUBJECTS_MAX && !lines.contains_key(&line) {
+        if !lines.contains_key(&line) {
             lines.retain(|_, last| *last > now);
-            if lines.len() >= SUBJECTS_MAX {
+            if lines.keys().filter(|(of, _)| *of == address).count() >= LINES_OF_ADDRESS_MAX {
                 return None;
+            }
+            // Many addresses fill it. They must not keep others out: those wait side by side.
+            if lines.len() >= LINES_MAX {
+                return Some(delay);
             }
         }
         let last = lines.entry(line).or_insert(now);
@@ -163,11 +172,29 @@ mod tests {
         (0..100).for_each(|_| throttle.failed(HERE, "acct", now));
         for number in 0..SUBJECTS_MAX + 50 {
             let joined = throttle.turn(HERE, &format!("account{number}"), now);
-            assert_eq!(joined.is_some(), number < SUBJECTS_MAX);
+            assert_eq!(joined.is_some(), number < LINES_OF_ADDRESS_MAX);
         }
         assert!(
             throttle.turn(HERE, "another", now + LONGEST_WAIT * 2).is_some(),
             "lines that are over are forgotten"
         );
+    }
+
+    #[test]
+    fn nobody_is_kept_out_by_lines_of_other_addresses() {
+        let (throttle, now) = (Throttle::default(), Instant::now());
+        (0..1000).for_each(|_| throttle.failed(HERE, "acct", now));
+        let owner = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+        for number in 0..LINES_MAX + 50 {
+            throttle.turn(HERE, &format!("account{number}"), now);
+        }
+        assert_eq!(throttle.turn(owner, "acct", now), Some(LONGEST_WAIT), "one address fills nothing");
+        for number in 0..LINES_MAX as u32 + 50 {
+            let many = IpAddr::V4(Ipv4Addr::from_bits(0x0B00_0000 + number));
+            assert!(throttle.turn(many, "acct", now).is_some());
+        }
+        assert_eq!(throttle.lines.lock().len(), LINES_MAX);
+        let another = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
+        assert_eq!(throttle.turn(another, "acct", now), Some(LONGEST_WAIT), "many addresses keep none out");
     }
 }
