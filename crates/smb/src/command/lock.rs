@@ -14,6 +14,8 @@ const EXCLUSIVE: u32 = 2;
 const UNLOCK: u32 = 4;
 const FAIL_IMMEDIATELY: u32 = 16;
 const LOCKS_MAX: u16 = 1024;
+/// The fixed part, and elements of 24 bytes.
+pub const LONGEST: usize = 24 + 24 * LOCKS_MAX as usize;
 
 struct Element {
     offset: u64,

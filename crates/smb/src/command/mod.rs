@@ -12,7 +12,7 @@ mod file_info;
 mod flush;
 mod fs_info;
 mod ioctl;
-mod lock;
+pub mod lock;
 mod logoff;
 pub mod negotiate;
 mod oplock_break;

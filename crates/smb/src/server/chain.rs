@@ -14,13 +14,13 @@ use super::answer::{Failure, Part, Reply, error_body, frame};
 use super::call::{Call, Control};
 use super::channel::Channel;
 use super::connection::Connection;
-use super::limits::{PARKED_MAX, PARKED_MESSAGE_MAX};
+use super::limits::{PARKED_CREATE_MAX, PARKED_MAX};
 use super::open::FileId;
 use super::receive::Incoming;
 use super::session::Session;
-use crate::command;
+use crate::command::{self, lock};
 use crate::status::NtStatus;
-use crate::wire::header::{Command, ResponseHeader, flag};
+use crate::wire::header::{self, Command, ResponseHeader, flag};
 
 pub struct Chain {
     pub connection: Arc<Connection>,
@@ -70,7 +70,17 @@ fn patience(command: Option<Command>) -> Duration {
 
 /// May be given up while it waits: what it does is then undone by the service.
 fn is_cancellable(command: Option<Command>) -> bool {
-    matches!(command, Some(Command::ChangeNotify | Command::Lock | Command::Create))
+    kept_of(command).is_some()
+}
+
+/// How much is kept of a request that may wait for something to happen: as much as its command can use.
+fn kept_of(command: Option<Command>) -> Option<usize> {
+    match command {
+        Some(Command::ChangeNotify) => Some(header::SIZE + 32),
+        Some(Command::Lock) => Some(header::SIZE + lock::LONGEST),
+        Some(Command::Create) => Some(PARKED_CREATE_MAX),
+        _ => None,
+    }
 }
 
 /// What related requests inherit.
@@ -99,12 +109,11 @@ impl Chain {
             let last = number + 1 == count;
             let related = incoming.header.has(flag::RELATED_OPERATIONS);
             let control = if last { Arc::clone(&last_control) } else { Arc::default() };
-            // What may wait for long gives the memory of its frame back, and keeps no more than its own bytes.
-            let may_wait = is_cancellable(incoming.header.known_command());
+            // What may wait for long gives the memory of its frame back, and keeps no more than it needs.
             let whole = incoming.message;
-            let message = match may_wait {
-                true => Bytes::copy_from_slice(whole.get(..PARKED_MESSAGE_MAX).unwrap_or(&whole)),
-                false => whole.clone(),
+            let message = match kept_of(incoming.header.known_command()) {
+                Some(kept) => Bytes::copy_from_slice(whole.get(..kept).unwrap_or(&whole)),
+                None => whole.clone(),
             };
             drop(whole);
             let mut call = Call {
@@ -231,6 +240,12 @@ async fn perform(
     if keeps_its_turn {
         return work.await;
     }
+    // What is kept of a request that gives the memory of its frame back is paid for, too.
+    let kept = match is_cancellable(command) {
+        true => call.connection.parked_memory(call.message.len()).map(Some),
+        false => Some(None),
+    };
+    let Some(_kept) = kept else { return Err(NtStatus::INSUFFICIENT_RESOURCES.into()) };
     let parked = &call.connection.parked;
     if parked.fetch_add(1, Ordering::Relaxed) >= PARKED_MAX && is_cancellable(command) {
         parked.fetch_sub(1, Ordering::Relaxed);

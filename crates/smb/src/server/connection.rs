@@ -218,6 +218,11 @@ impl Connection {
         }
     }
 
+    /// For what is kept of a request that waits for something to happen.
+    pub fn parked_memory(&self, bytes: usize) -> Option<[OwnedSemaphorePermit; 2]> {
+        memory::park([self.account_memory.get()?, &self.server.memory.all], bytes)
+    }
+
     async fn take(
         self: &Arc<Self>,
         body: bytes::BytesMut,

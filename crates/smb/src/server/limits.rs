@@ -21,20 +21,23 @@ pub const LOGONS_MAX: usize = 16;
 pub const CHANNELS_MAX: usize = 32;
 pub const TREES_MAX: usize = 256;
 pub const OPENS_MAX: usize = 16 * 1024;
-/// Bytes of requests of one connection, and of all.
 /// So long a request or an answer has memory apart from longer ones; of each connection, account, and of all.
 pub const SMALL: usize = 68 * 1024;
 pub const CONNECTION_SMALL_MEMORY: usize = 4 * 1024 * 1024;
 pub const ACCOUNT_SMALL_MEMORY: usize = 16 * 1024 * 1024;
 pub const SMALL_MEMORY: usize = 64 * 1024 * 1024;
+/// Bytes of requests of one connection, and of all.
 pub const CONNECTION_REQUEST_MEMORY: usize = 4 * FRAME_MAX;
 pub const REQUEST_MEMORY: usize = 32 * FRAME_MAX;
 /// Of all connections of one account, whose clients must not keep it from those of others.
 pub const ACCOUNT_REQUEST_MEMORY: usize = REQUEST_MEMORY / 4;
 /// Of all clients that have not logged on, apart from that of those that have.
 pub const EARLY_REQUEST_MEMORY: usize = 16 * 1024 * 1024;
-/// The longest of the requests that may wait for something to happen.
-pub const PARKED_MESSAGE_MAX: usize = 132 * 1024;
+/// Of requests that wait for something to happen and have given the memory of their frames back, of each account and of all.
+pub const ACCOUNT_PARKED_MEMORY: usize = 16 * 1024 * 1024;
+pub const PARKED_MEMORY: usize = 64 * 1024 * 1024;
+/// What is kept of a CREATE that waits: names and contexts are no longer.
+pub const PARKED_CREATE_MAX: usize = 132 * 1024;
 pub const CONNECTION_ANSWER_MEMORY: usize = 4 * FRAME_MAX;
 pub const ANSWER_MEMORY: usize = 32 * FRAME_MAX;
 pub const ACCOUNT_ANSWER_MEMORY: usize = ANSWER_MEMORY / 4;

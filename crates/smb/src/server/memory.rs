@@ -1,6 +1,7 @@
 //! Memory that requests and answers take: each connection has its own, the connections of one account share a part of it, and there is so much
 //! of it in all. Whoever has an account's key can hold that account's part, and no more. What is small has memory of its own at each of them: a client that
-//! stands still in the middle of a long answer keeps no other from small ones.
+//! stands still in the middle of a long answer keeps no other from small ones. A request that waits for something to happen gives the memory of its frame
+//! back, and what is kept of it takes memory of another pool: there is room for it at once, or it does not wait.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ impl Pool {
 pub struct Memory {
     pub requests: Pool,
     pub answers: Pool,
+    /// Of requests that wait for something to happen.
+    parked: Arc<Semaphore>,
 }
 
 /// Of all connections of a server.
@@ -47,6 +50,7 @@ impl Default for ServerMemory {
             all: Memory {
                 requests: Pool::new(limits::SMALL_MEMORY, limits::REQUEST_MEMORY),
                 answers: Pool::new(limits::SMALL_MEMORY, limits::ANSWER_MEMORY),
+                parked: Arc::new(Semaphore::new(limits::PARKED_MEMORY)),
             },
             early_requests: Pool::new(limits::EARLY_REQUEST_MEMORY, 0),
             accounts: Mutex::default(),
@@ -60,6 +64,7 @@ impl ServerMemory {
             Arc::new(Memory {
                 requests: Pool::new(limits::ACCOUNT_SMALL_MEMORY, limits::ACCOUNT_REQUEST_MEMORY),
                 answers: Pool::new(limits::ACCOUNT_SMALL_MEMORY, limits::ACCOUNT_ANSWER_MEMORY),
+                parked: Arc::new(Semaphore::new(limits::ACCOUNT_PARKED_MEMORY)),
             })
         };
         Arc::clone(self.accounts.lock().entry(Arc::clone(account)).or_insert_with(fresh))
@@ -79,6 +84,13 @@ pub async fn take(from: &[&Pool], bytes: usize) -> Option<Vec<OwnedSemaphorePerm
 pub async fn take_own(from: &Pool, bytes: usize) -> Option<OwnedSemaphorePermit> {
     let count = u32::try_from(bytes).ok()?;
     Arc::clone(from.of(bytes)).acquire_many_owned(count).await.ok()
+}
+
+/// For what is kept of a request that waits. None where one of them has no room now.
+pub fn park(from: [&Memory; 2], bytes: usize) -> Option<[OwnedSemaphorePermit; 2]> {
+    let count = u32::try_from(bytes).ok()?;
+    let [own, all] = from.map(|memory| Arc::clone(&memory.parked).try_acquire_many_owned(count).ok());
+    Some([own?, all?])
 }
 
 #[cfg(test)]
@@ -101,6 +113,20 @@ mod tests {
         drop(held);
         assert_eq!(own.requests.large.available_permits(), part);
         assert_eq!(memory.all.requests.large.available_permits(), limits::REQUEST_MEMORY);
+    }
+
+    #[test]
+    fn what_waits_has_an_account_s_part_of_the_memory() {
+        let memory = ServerMemory::default();
+        let (own, other) = (memory.of_account(&"a".into()), memory.of_account(&"b".into()));
+        let part = limits::ACCOUNT_PARKED_MEMORY;
+        let held = park([&own, &memory.all], part).unwrap();
+        assert!(park([&own, &memory.all], 1).is_none());
+        assert_eq!(memory.all.parked.available_permits(), limits::PARKED_MEMORY - part);
+        assert!(park([&other, &memory.all], part).is_some());
+        drop(held);
+        assert_eq!(own.parked.available_permits(), part);
+        assert_eq!(memory.all.parked.available_permits(), limits::PARKED_MEMORY);
     }
 
     #[tokio::test(start_paused = true)]

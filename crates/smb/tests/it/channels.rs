@@ -174,7 +174,7 @@ async fn a_write_that_comes_late_is_refused() {
     assert_eq!(write(&mut old, file, 0).await, 0);
 }
 
-fn batch_oplock(name: &str) -> Vec<u8> {
+pub fn batch_oplock(name: &str) -> Vec<u8> {
     let mut body = create_body(name);
     body[3] = 9;
     body

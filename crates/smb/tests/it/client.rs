@@ -310,6 +310,17 @@ impl Raw {
         self.request(command::TREE_CONNECT, &body, seal).await.expect("an answer")
     }
 
+    /// Opens the root of the share, and tells the id.
+    pub async fn open_root(&mut self) -> [u8; 16] {
+        let mut body = create_body("");
+        body[36..40].copy_from_slice(&1u32.to_le_bytes());
+        // Of a directory.
+        body[40..44].copy_from_slice(&1u32.to_le_bytes());
+        let answer = self.request(command::CREATE, &body, Seal::Signed).await.expect("an answer");
+        assert_eq!(answer.status, 0);
+        answer.body[64..80].try_into().expect("sixteen")
+    }
+
     /// Makes or opens a file, and tells its id.
     pub async fn create(&mut self, name: &str) -> Result<[u8; 16], u32> {
         let answer =

@@ -4,6 +4,7 @@ mod channels;
 mod client;
 mod logon;
 mod matrix;
+mod memory;
 mod mutations;
 mod patience;
 mod proof;

@@ -5,27 +5,26 @@ use std::time::Duration;
 use lazuli_smb::wire::negotiate::Dialect;
 use tokio::time::timeout;
 
-use crate::client::{Raw, Seal, command, create_body};
+use crate::client::{Raw, Seal, command};
 use crate::server::{Bench, KEYS, start};
 
 const PENDING: u32 = 0x103;
 const CANCELLED: u32 = 0xC000_0120;
 
-/// A watch of the share's root that has been told to wait, and by which number.
-async fn watch(raw: &mut Raw) -> u64 {
-    let mut body = create_body("");
-    // Of a directory.
-    body[40..44].copy_from_slice(&1u32.to_le_bytes());
-    body[44..46].copy_from_slice(&120u16.to_le_bytes());
-    body[36..40].copy_from_slice(&1u32.to_le_bytes());
-    let answer = raw.request(command::CREATE, &body, Seal::Signed).await.expect("an answer");
-    assert_eq!(answer.status, 0);
+/// A watch of all changes in a directory.
+pub fn watch_body(directory: [u8; 16]) -> Vec<u8> {
     let mut body = vec![32, 0, 0, 0, 0, 16, 0, 0];
-    body.extend_from_slice(&answer.body[64..80]);
+    body.extend(directory);
     body.extend(0xFFFu32.to_le_bytes());
     body.extend([0; 4]);
+    body
+}
+
+/// A watch of the share's root that has been told to wait, and by which number.
+async fn watch(raw: &mut Raw) -> u64 {
+    let directory = raw.open_root().await;
     let mut message = raw.header(command::CHANGE_NOTIFY);
-    message.extend(body);
+    message.extend(watch_body(directory));
     let message = raw.protect(message, Seal::Signed);
     raw.send(&message).await;
     let answer = raw.receive().await.expect("an answer");
@@ -44,8 +43,15 @@ fn cancel(raw: &mut Raw, async_id: u64, session: u64) -> Vec<u8> {
     message
 }
 
-async fn silent(raw: &mut Raw) -> bool {
-    timeout(Duration::from_millis(200), raw.receive()).await.is_err()
+/// What was sent before has no answer: the next one is that of what is sent now.
+async fn is_unanswered(raw: &mut Raw) -> bool {
+    let id = raw.next_message;
+    let mut message = raw.header(command::ECHO);
+    message.extend([4, 0, 0, 0]);
+    let message = raw.protect(message, Seal::Signed);
+    raw.send(&message).await;
+    let answer = raw.receive().await.expect("an answer");
+    (answer.header.command, answer.header.message_id, answer.status) == (command::ECHO, id, 0)
 }
 
 async fn alpha(bench: &Bench) -> Raw {
@@ -69,7 +75,7 @@ async fn only_the_session_that_waits_cancels() {
         let message = cancel(&mut raw, id, session);
         let message = raw.protect(message, seal);
         raw.send(&message).await;
-        assert!(silent(&mut raw).await, "{session} {seal:?}");
+        assert!(is_unanswered(&mut raw).await, "{session} {seal:?}");
     }
     // Of another session on the same connection, which has a key of its own.
     let watcher = raw.session.take();
@@ -78,7 +84,7 @@ async fn only_the_session_that_waits_cancels() {
     let message = cancel(&mut raw, id, other);
     let message = raw.protect(message, Seal::Signed);
     raw.send(&message).await;
-    assert!(silent(&mut raw).await);
+    assert!(is_unanswered(&mut raw).await);
     raw.session = watcher;
     let message = cancel(&mut raw, id, session);
     let message = raw.protect(message, Seal::Signed);
