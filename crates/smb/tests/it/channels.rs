@@ -13,6 +13,7 @@ const LOGON_FAILURE: u32 = 0xC000_006D;
 const REQUEST_NOT_ACCEPTED: u32 = 0xC000_00D0;
 const SESSION_DELETED: u32 = 0xC000_0203;
 const FILE_NOT_AVAILABLE: u32 = 0xC000_0467;
+const DUPLICATE_OBJECTID: u32 = 0xC000_022A;
 const DIALECTS: [Dialect; 3] = [Dialect::Smb300, Dialect::Smb302, Dialect::Smb311];
 const PENDING: u32 = 0x103;
 const ECHO: [u8; 4] = [4, 0, 0, 0];
@@ -236,6 +237,55 @@ async fn breaks_find_a_connection() {
     is_broken(&mut other, last).await;
     assert_eq!(status(&mut other, command::OPLOCK_BREAK, &acknowledgement(last)).await, 0);
     assert_eq!(opened(&mut breaker).await, 0);
+}
+
+/// A CREATE that the client names by a guid.
+fn create_named(raw: &mut Raw, name: &str, guid: u8, again: bool) -> Vec<u8> {
+    let mut body = create_body(name);
+    body.resize(body.len().next_multiple_of(8), 0);
+    let offset = u32::try_from(64 + body.len()).expect("near");
+    body[48..52].copy_from_slice(&offset.to_le_bytes());
+    body[52..56].copy_from_slice(&56u32.to_le_bytes());
+    body.extend([0, 0, 0, 0, 16, 0, 4, 0, 0, 0, 24, 0, 32, 0, 0, 0]);
+    body.extend(b"DH2Q\0\0\0\0");
+    body.extend([0; 16]);
+    body.extend([guid; 16]);
+    let mut message = raw.header(command::CREATE);
+    if again {
+        // The flag of what is sent again.
+        message[19] |= 0x20;
+    }
+    message.extend(body);
+    raw.protect(message, Seal::Signed)
+}
+
+/// One that is sent again while it is under way has to come once more, and is then told what the first one has opened.
+#[tokio::test]
+async fn a_create_is_carried_out_once() {
+    let bench = start().await;
+    let mut holder = alpha(&bench, Dialect::Smb311).await;
+    let answer = holder.request(command::CREATE, &batch_oplock("held"), Seal::Signed).await.expect("made");
+    assert_eq!((answer.status, answer.body[2]), (0, 9), "with the oplock");
+    let held = <[u8; 16]>::try_from(&answer.body[64..80]).expect("sixteen");
+    let mut first = alpha(&bench, Dialect::Smb311).await;
+    let mut other = second(&bench, &first).await;
+    let message = create_named(&mut first, "held", 7, false);
+    first.send(&message).await;
+    assert_eq!(first.receive().await.expect("an answer").status, PENDING);
+    for (again, expected) in [(true, FILE_NOT_AVAILABLE), (false, DUPLICATE_OBJECTID)] {
+        let message = create_named(&mut other, "held", 7, again);
+        other.send(&message).await;
+        assert_eq!(other.receive().await.expect("an answer").status, expected);
+    }
+    // The holder is told to give the oplock up, and closes the file.
+    assert_eq!(holder.receive().await.expect("a break").header.command, command::OPLOCK_BREAK);
+    assert_eq!(status(&mut holder, command::CLOSE, &close_body(held)).await, 0);
+    let made = first.receive().await.expect("an answer");
+    assert_eq!(made.status, 0);
+    let message = create_named(&mut other, "held", 7, true);
+    other.send(&message).await;
+    let told = other.receive().await.expect("an answer");
+    assert_eq!((told.status, &told.body[64..80]), (0, &made.body[64..80]), "the same open");
 }
 
 /// Who hears that there may be several connections is told where to.
