@@ -36,7 +36,7 @@ pub async fn perform(call: &Call) -> Result<Reply, Failure> {
         (Share::Pipes, TYPE_PIPE, FLAG_NO_CACHING, ACCESS_PIPES)
     } else {
         let client = Client {
-            guid: u128::from_le_bytes(call.negotiated()?.client_guid),
+            guid: u128::from_le_bytes(session.client_guid),
             session: session.id,
             address: call.connection.peer.to_string(),
             name: None,

@@ -110,9 +110,9 @@ impl Connection {
         }
         let Some(channel) = self.channel(session_id) else {
             if command == Some(Command::SessionSetup)
-                && let Some(session) = self.to_be_bound(header, session_id, message)
+                && let Some(channel) = self.to_be_bound(header, session_id, message)
             {
-                return Ok((Some(session), None));
+                return Ok((Some(channel), None));
             }
             // A logon that has begun is no session yet, and a client that only asks whether the server is there (ECHO) needs none.
             let needs_none = match command {

@@ -37,9 +37,12 @@ async fn second(bench: &Bench, first: &Raw) -> Raw {
 }
 
 async fn connections_left(bench: &Bench, count: u64) {
-    while bench.stats.connections() > count {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let all = async {
+        while bench.stats.connections() > count {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), all).await.expect("connections end");
 }
 
 async fn status(raw: &mut Raw, command: u16, body: &[u8]) -> u32 {

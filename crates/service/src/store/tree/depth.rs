@@ -2,7 +2,7 @@
 //! that stands below it, and must not make paths of it that no request can name.
 //!
 //! A row says it, of directories in which directories stand. A directory that is made or moved raises the rows of those
-//! above it where they say less; they are mostly high enough already, so that nobody meets there. None is lowered: a
+//! above it where they say less; they are mostly high enough already, so that two creations seldom write the same row. None is lowered: a
 //! directory in which one was counts as one in which one is.
 
 use lazuli_engine::{Reader, Value};
