@@ -65,13 +65,19 @@ impl GetBlob {
         op: impl Judged,
     ) -> Answer<(Found, Result<(std::ops::Range<u64>, Download), lazuli_model::Failure>)> {
         let this = &self;
-        services.read(context, |view| async move { this.open(services, context, &view, op).await }).await
+        let opened =
+            services.read(context, |view| async move { this.open(services, &view, op).await }).await?;
+        // Behind the reading, which this would otherwise disturb.
+        if let (found, Ok(_)) = &opened {
+            let GetBlobProperties { at, state, .. } = &self.properties;
+            services.note_access(context, at, *state, &found.blob, found.now);
+        }
+        Ok(opened)
     }
 
     async fn open(
         &self,
         services: &Services,
-        context: &Context,
         view: &View,
         op: impl Judged,
     ) -> Answer<(Found, Result<(std::ops::Range<u64>, Download), lazuli_model::Failure>)> {
@@ -90,12 +96,10 @@ impl GetBlob {
         };
         let key = self.properties.customer_key.as_ref();
         view.check_readable(view.account(), &found.blob, key)?;
-        let GetBlobProperties { at, state, .. } = &self.properties;
-        services.note_access(context, at, *state, &found.blob, found.now);
         let content = &found.blob.content;
         let download = Download::open(services, active, view, content, range.clone(), key).await?;
         if is_base {
-            view.learn_bytes(at, &found.blob);
+            view.learn_bytes(&self.properties.at, &found.blob);
         }
         Ok((found, Ok((range, download))))
     }

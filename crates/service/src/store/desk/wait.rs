@@ -55,6 +55,11 @@ impl Drop for Waiting<'_> {
     }
 }
 
+/// How long a request waits whose client asks for so much.
+fn longest(asked: Option<Duration>) -> Duration {
+    asked.map_or(PATIENCE, |asked| asked.min(PATIENCE))
+}
+
 impl Services {
     /// Has clients told what they are to give up, and waits for a while. False when the request has waited long enough.
     pub(in crate::store) async fn wait_for_breaks(
@@ -63,8 +68,7 @@ impl Services {
         wanted: &[WantedBreaks],
         patience: &mut Option<Instant>,
     ) -> bool {
-        let most = context.patience.map_or(PATIENCE, |asked| asked.min(PATIENCE));
-        let deadline = *patience.get_or_insert_with(|| Instant::now() + most);
+        let deadline = *patience.get_or_insert_with(|| Instant::now() + longest(context.patience));
         let Some(first) = wanted.first() else { return false };
         if Instant::now() >= deadline {
             return false;
@@ -85,5 +89,18 @@ impl Services {
                 true
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_may_ask_for_less_and_not_for_more() {
+        let second = Duration::from_secs(1);
+        assert_eq!(longest(None), PATIENCE);
+        assert_eq!(longest(Some(second)), second);
+        assert_eq!(longest(Some(PATIENCE + second)), PATIENCE);
     }
 }

@@ -283,7 +283,12 @@ async fn close<W: Changes>(
     Ok(Some(closed))
 }
 
-/// Ends the opens of servers that are dead; tells how many.
+/// Whether nobody holds it any more: its client has not come back in time, or its server is dead.
+async fn is_lost(work: &Work, reader: &Reader, open: &OpenRecord) -> Answer<bool> {
+    Ok(open.is_over(crate::store::now(reader)) || members::is_dead(work, reader, open.server).await?)
+}
+
+/// Ends the opens of servers that are dead, and those whose client has not come back in time; tells how many.
 pub(in crate::store) async fn end_lost(work: &Work) -> Answer<usize> {
     let (mut ended, mut after) = (0, None);
     loop {
@@ -293,9 +298,7 @@ pub(in crate::store) async fn end_lost(work: &Work) -> Answer<usize> {
         for (at, entry) in &page.items {
             let Some((generation, node, handle)) = key::open_of(at) else { continue };
             let open = OpenRecord::decode(&entry.value)?;
-            // And those whose client has not come back in time.
-            let now = crate::store::now(&reader);
-            if open.is_over(now) || members::is_dead(work, &reader, open.server).await? {
+            if is_lost(work, &reader, &open).await? {
                 lost.push((generation, node, handle, key::share(&open.account, &open.share)));
             }
         }
@@ -305,6 +308,13 @@ pub(in crate::store) async fn end_lost(work: &Work) -> Answer<usize> {
             let is_ended = work
                 .run(|reader| async move {
                     let mut plan = Plan::new(false);
+                    // Its client may have come back since the list was read.
+                    let Some(entry) = reader.get(key::open(*generation, *node, *handle)).await? else {
+                        return Ok(plan);
+                    };
+                    if !is_lost(work, &reader, &OpenRecord::decode(&entry.value)?).await? {
+                        return Ok(plan);
+                    }
                     // Of a share that is gone the sweeper deletes all rows.
                     if let Some(entry) = reader.get(share.clone()).await? {
                         let share = ShareRecord::decode(&entry.value)?;

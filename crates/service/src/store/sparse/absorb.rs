@@ -81,6 +81,10 @@ pub async fn absorb(work: &Work, item: &Item) -> Answer<()> {
                 let page = reader.scan(scan).await?;
                 let below = parent(&reader, item.id).await?;
                 if page.items.is_empty() {
+                    if let Some(below) = &below {
+                        // The guard of its children: a check of each commit that changes them.
+                        reader.get(key::holders(below.id)).await?;
+                    }
                     unlink(&mut plan, item.id, child, below);
                     return Ok(plan);
                 }

@@ -138,3 +138,35 @@ async fn a_durable_open_has_its_time() {
     let keys = bench.keys().await;
     assert!(!keys.iter().any(|key| key.starts_with(['O', 'Q', 'Z'])), "{keys:?}");
 }
+
+/// The sweeper has seen that the time is over, and the client has come back meanwhile: the open stays, and so does the file that was to go
+/// with it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn who_comes_back_beside_the_sweeper_stays() {
+    let (bench, clock) = with_clock(Default::default()).await;
+    bench.create_share().await;
+    let one = bench.smb(1).await;
+    let mut back_in_time = 0;
+    for round in 0..60 {
+        let name = format!("f{round}");
+        let request = second(Duration::from_secs(10), lease(7 + round, Caching::RH, open_if(&name)));
+        let options = CreateOptions { delete_on_close: true, ..CreateOptions::default() };
+        let file = one.open(Create { options, ..request }).await.unwrap();
+        file.disconnect().await;
+        let back = Reconnect { create_guid: Some(GUID), lease_key: Some(7 + round), ..again(&file, &name) };
+        let sweep = async {
+            for _ in 0..round % 6 {
+                tokio::task::yield_now().await;
+            }
+            clock.advance(Duration::from_secs(10));
+            bench.sweep().await;
+        };
+        let (created, ()) = tokio::join!(one.share.reconnect(back), sweep);
+        let Ok(created) = created else { continue };
+        back_in_time += 1;
+        bench.sweep().await;
+        write(&created.file, 0, b"bytes").await.expect("its client was told that it is back");
+        created.file.close().await.unwrap();
+    }
+    assert!(back_in_time > 0, "none came back in time: nothing was tried");
+}
