@@ -119,6 +119,7 @@ CONTAINERS = 'containerSoftDelete=2'
 # The scopes that the recorded account had.
 SCOPES = 'encryptionScope=seanscope1,encryptionScope=encryptionScope,encryptionScope=key-name1'
 PLAIN = Account('')
+# What is added here is also added to RECORDED in xtask/src/cluster/mod.rs, which replays the same over several servers.
 OF_SERVICE = {'blob': (
     PLAIN,
     Account('-versioning', ('--features', ','.join(('immutability', CONTAINERS, SCOPES))),

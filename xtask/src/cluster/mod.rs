@@ -23,7 +23,8 @@ cargo xtask cluster [PART...]    short: python chaos; without a part: all of the
 const LEFT_OUT: &[&str] =
     &["schedule", "a_client_that_does_not_answer", "sweeping_commits_stay_under_the_caps"];
 
-/// A service, a directory of recordings, and the kind of account that they were made on, by its name in conformance/replay/accounts.py.
+/// A service, a directory of recordings, and the kind of account that they were made on, by its name in conformance/replay/accounts.py. By hand:
+/// that file says which recordings each account is for, and not in which directories there are any. What is added there is added here.
 const RECORDED: [[&str; 3]; 13] = [
     ["blob", "recordings-older", ""],
     ["blob", "recordings-older", "-softdelete"],

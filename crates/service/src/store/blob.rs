@@ -388,7 +388,8 @@ impl Present<BlobRecord> {
     }
 }
 
-/// The record of a new content over the old one. Its ETag is later than every one before.
+/// The record of a new content over the old one. Its ETag is later than that of `old`; where no blob was read it is the time of the
+/// reading, and a blob that was written and deleted since may have had a later one.
 fn record_over(
     old: Option<&BlobRecord>,
     lease: Option<Lease>,

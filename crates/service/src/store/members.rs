@@ -101,18 +101,21 @@ impl Services {
             return Ok(());
         }
         let mut beating = self.membership().beating.lock().await;
-        if !self.write_row(&mut beating).await? {
+        if beating.joined {
+            if self.write_row(&mut beating, self.incarnation()).await? {
+                return Ok(());
+            }
             tracing::warn!("this server was taken for dead; it goes on as another");
             self.readers().begin_life();
-            *self.membership().incarnation.lock() = Incarnation::fresh();
             *beating = Beating::default();
-            self.write_row(&mut beating).await?;
         }
+        // Each time another one: a row whose writing failed may have been there all the same, and been deleted.
+        self.write_row(&mut beating, Incarnation::fresh()).await?;
         Ok(())
     }
 
-    /// False when the row is gone.
-    async fn write_row(&self, beating: &mut Beating) -> Answer<bool> {
+    /// Writes the row of an incarnation, which this server goes by once it is written. False when the row is gone.
+    async fn write_row(&self, beating: &mut Beating, incarnation: Incarnation) -> Answer<bool> {
         if beating.published {
             self.readers().next_epoch();
             beating.published = false;
@@ -127,7 +130,7 @@ impl Services {
             accounts: self.settings_digest(),
             formats: self.options().formats,
         };
-        let at = &key::server(self.membership().incarnation());
+        let at = &key::server(incarnation);
         let written = engine
             .run(sent.checked_add(BEAT_PATIENCE), |reader| async move {
                 reader.near(|| vec![at.clone(), key::store_format()]).await?;
@@ -141,6 +144,7 @@ impl Services {
             })
             .await?;
         if written {
+            *self.membership().incarnation.lock() = incarnation;
             *beating = Beating { joined: true, published: true };
             self.readers().beat(sent);
             if let Err(fault) = self.look_around().await {

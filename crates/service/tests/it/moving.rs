@@ -1,7 +1,9 @@
 //! A store is copied to another engine, whole or not at all.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use futures_util::FutureExt as _;
 use lazuli_engine::{Engine, Host, Options};
 use lazuli_model::time::Timestamp;
 use lazuli_service::ServiceOptions;
@@ -107,7 +109,8 @@ async fn one_that_was_interrupted_goes_on() {
             done = move_store(&from, &to, &tell) => Some(done.unwrap()),
         };
         if let Some(moved) = done {
-            assert_eq!(moved.rows, moved.of, "also what earlier tries moved");
+            assert_eq!((moved.rows, moved.verified), (moved.of, moved.of), "also what earlier tries moved");
+            assert!(moved.chunks > 5, "also those whose notes earlier tries deleted: {moved:?}");
             break;
         }
         interrupted += 1;
@@ -118,6 +121,46 @@ async fn one_that_was_interrupted_goes_on() {
     let again = move_store(&from, &to, &nothing).await;
     assert!(matches!(again, Err(MoveError::Refused(why)) if why.contains("not empty")));
     assert_same(&over(to, &bench.context).await, moment).await;
+}
+
+/// Everything was compared, and it ended before the notes were deleted.
+async fn interrupted_when_all_was_compared(from: &Engine, to: &Engine) {
+    let tell = |_: Moved| {
+        if is_compared(to) {
+            std::panic::resume_unwind(Box::new(()));
+        }
+    };
+    let ended = AssertUnwindSafe(move_store(from, to, &tell)).catch_unwind().await;
+    assert!(ended.is_err(), "it was not interrupted: {ended:?}");
+}
+
+fn is_compared(to: &Engine) -> bool {
+    let place = async {
+        let reader = to.reader().await.unwrap();
+        reader.get_untracked(lazuli_service::store::key::move_place()).await.unwrap()
+    };
+    let place = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(place));
+    place.is_some_and(|place| place.value[0] == 3)
+}
+
+/// The old store may serve while a move of it is interrupted. What it acknowledges then is not lost silently.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_behind_the_comparison_is_not_called_moved() {
+    let (bench, moment) = filled().await;
+    let from = bench.services.engine().clone();
+    let to = Engine::memory(Host::real());
+    interrupted_when_all_was_compared(&from, &to).await;
+    // Without a write it goes on, and tells what was moved.
+    let untouched = Engine::memory(Host::real());
+    interrupted_when_all_was_compared(&from, &untouched).await;
+    let moved = move_store(&from, &untouched, &nothing).await.unwrap();
+    let whole = move_store(&from, &Engine::memory(Host::real()), &nothing).await.unwrap();
+    assert_eq!(moved, whole);
+    assert_same(&over(untouched, &bench.context).await, moment).await;
+    bench.put("small", b"new").await.unwrap();
+    let again = move_store(&from, &to, &nothing).await;
+    assert!(matches!(&again, Err(MoveError::Refused(why)) if why.contains("was written since")), "{again:?}");
+    assert!(is_unfinished(&to).await.unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -159,6 +159,70 @@ async fn a_server_taken_for_dead_reads_nothing_from_before() {
     assert!(drain(open).await.unwrap() == b"new");
 }
 
+async fn is_known(engine: &Engine, server: Incarnation) -> bool {
+    engine.reader().await.unwrap().get_untracked(key::server(server)).await.unwrap().is_some()
+}
+
+async fn declare_dead(engine: &Engine, server: Incarnation) {
+    let delete = |_| async move {
+        let mut plan = Plan::new(());
+        plan.delete(key::server(server));
+        Ok::<_, Fault>(plan)
+    };
+    engine.run(None, delete).await.unwrap();
+}
+
+/// A server does not know that its first row was written, and others delete the row. It has none again: who found it dead has
+/// given up what it had under way.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_that_was_perhaps_written_is_not_written_again() {
+    let (engine, _) = engine().await;
+    let options = ServiceOptions { members: Members::Several, ..ServiceOptions::default() };
+    let mut interrupted = 0;
+    for _ in 0..100 {
+        let server = Services::new(engine.clone(), options.clone());
+        let mut joining = Box::pin(server.join());
+        let mut joined = None;
+        // It is polled so seldom that the row is mostly written before it looks again.
+        while joined.is_none() && keys(&engine, b"z").await.is_empty() {
+            joined = (&mut joining).now_or_never();
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        drop(joining);
+        let written = only_server(&engine).await;
+        declare_dead(&engine, written).await;
+        if joined.is_none() {
+            interrupted += 1;
+            server.beat().await.unwrap();
+            assert!(!is_known(&engine, written).await, "a server that was found dead is alive again");
+            assert!(is_known(&engine, server.incarnation()).await);
+            server.leave().await.unwrap();
+            if interrupted == 5 {
+                return;
+            }
+        }
+    }
+    panic!("it was never interrupted");
+}
+
+/// What is opened under a new name must not look like that of a dead server: the row is there before the name is used.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_server_has_a_row_before_it_goes_by_its_name() {
+    let (engine, _) = engine().await;
+    let server = server(&engine).await;
+    for _ in 0..200 {
+        let before = server.incarnation();
+        declare_dead(&engine, before).await;
+        let beating = server.clone();
+        let beating = tokio::spawn(async move { beating.beat().await });
+        while server.incarnation() == before && !beating.is_finished() {
+            tokio::task::yield_now().await;
+        }
+        assert!(is_known(&engine, server.incarnation()).await);
+        beating.await.unwrap().unwrap();
+    }
+}
+
 /// What a server wrote ahead before it was taken for dead is given up as a whole: it cannot go on with it.
 #[tokio::test]
 async fn a_list_of_a_server_taken_for_dead_is_not_published() {

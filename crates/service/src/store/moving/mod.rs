@@ -5,6 +5,7 @@
 //! move that was interrupted goes on where it was. At the end both are read again and compared, and the notes are deleted.
 
 mod chunks;
+mod compared;
 mod renamed;
 mod verify;
 
@@ -86,7 +87,7 @@ struct Move<'a> {
     tell: &'a (dyn Fn(Moved) + Send + Sync),
 }
 
-/// How far the pages came: the number of the part, or `COMPARED`; and the last key of the part.
+/// How far the pages came: the number of the part and the last key of it; or `COMPARED`, and what was compared.
 #[derive(Clone, Default)]
 struct Place {
     part: u8,
@@ -105,12 +106,16 @@ pub async fn move_store(
     moving.clock_has_passed().await?;
     let place = moving.begin().await?;
     moving.moved.of = moving.count(Key::from_static(b"\x01"), Key::from_static(b"\xff\xff")).await?;
-    moving.count_earlier(&place).await?;
-    if place.part < COMPARED {
+    if place.part == COMPARED {
+        moving.still_compared(&place).await?;
+    } else {
+        moving.count_earlier(&place).await?;
         moving.find_bodies().await?;
         moving.copy(place).await?;
+        // Before it is compared: what is written from now on is found by a later try.
+        let source = moving.source_state().await?;
         moving.verify().await?;
-        moving.note_compared().await?;
+        moving.note_compared(source).await?;
     }
     moving.finish().await?;
     Ok(moving.moved)
@@ -260,14 +265,6 @@ impl Move<'_> {
     fn renamed(&self, key: Key, value: Value, known: &HashMap<u128, u128>) -> Done<(Key, Value)> {
         let renamed = renamed::row(&key, &value, &self.bodies, &mut |piece| known.get(&piece.id).copied())?;
         Ok(renamed.unwrap_or((key, value)))
-    }
-
-    async fn note_compared(&self) -> Done<()> {
-        let mut txn = Txn::new(self.to.new_txn_id());
-        txn.writes.push(note(&Place { part: COMPARED, after: None }));
-        self.to.commit(txn).await?;
-        (self.tell)(self.moved);
-        Ok(())
     }
 
     /// Deletes the notes.

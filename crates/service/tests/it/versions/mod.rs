@@ -9,14 +9,17 @@ mod pages;
 mod world;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use lazuli_model::Timestamp;
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::BlobType;
 use lazuli_model::error::ErrorCode;
+use lazuli_model::operation::policy;
 use lazuli_service::Body;
 use lazuli_service::blob::*;
+use lazuli_service::store::Bytes as NewBytes;
 use world::{DAY, KEPT_DAYS, World, bytes_of, finish, states};
 
 use crate::support::at;
@@ -353,4 +356,35 @@ async fn finish_containers(world: World) {
     world.sweep().await;
     world.delete("b", BlobState::Base, None, false).await.unwrap();
     finish(world).await;
+}
+
+/// While a write has found no blob, one is put and deleted at the same moment: that no blob is there when the write is committed does
+/// not say that its moment is free.
+#[tokio::test]
+async fn a_blob_that_was_there_only_meanwhile_keeps_its_version_for_itself() {
+    let mut world = World::new().await;
+    world.versioning = true;
+    let (world, runs, properties) = (&world, &AtomicUsize::new(0), &BlobProperties::default());
+    let first = &parking_lot::Mutex::new(None);
+    let second = world
+        .servers()
+        .commit(&world.context, |unit| async move {
+            let found = unit.blob(&at("b")).await?;
+            let admitted = found.admit(policy::PutAppendBlob, &Preconditions::default())?;
+            if runs.fetch_add(1, Ordering::Relaxed) == 0 {
+                *first.lock() = Some(world.put("b", "first").await?);
+                world.delete("b", BlobState::Base, None, false).await?;
+            }
+            admitted.replace(BlobType::Append, properties, NewBytes::None).await
+        })
+        .await
+        .unwrap();
+    let first = first.lock().take().and_then(|stamped| stamped.version).unwrap();
+    assert_ne!(Some(first), second.version, "two acknowledged versions have one id");
+    assert!(runs.load(Ordering::Relaxed) > 1, "it was not committed on what it had read");
+    // The second, when it is deleted, leaves the first as it was.
+    world.delete("b", BlobState::Base, None, false).await.unwrap();
+    assert_eq!(world.get("b", BlobState::Version(first)).await.unwrap(), bytes_of("first"));
+    let second = BlobState::Version(second.version.unwrap());
+    assert!(world.get("b", second).await.unwrap().is_empty());
 }
