@@ -20,8 +20,10 @@ use crate::server::Doors;
 use crate::wire::{Answer, Client, Request};
 
 const CLIENTS: u64 = 32;
-/// So many blobs or partitions; each is a subject with a history of its own. In each round one of them may have too many orders to be judged.
+/// So many blobs or partitions; each is a subject with a history of its own.
 const SUBJECTS: usize = 6;
+/// Of the histories of a round, so many may have too many orders to be judged.
+const UNDECIDED: u64 = 2;
 
 /// A part of the subject, its version, and the ETag that stands for it.
 pub type Identity = (usize, u64, String);
@@ -82,7 +84,7 @@ pub async fn run<A: Actor>(options: &Options) -> Trial<String> {
             if let Some(why) = judge::<A::Model>(options, &what, &events).map_err(failed)? {
                 undecided += 1;
                 eprintln!("{}: round {round}: {why}", A::NAME);
-                if undecided > options.rounds {
+                if undecided > options.rounds * UNDECIDED {
                     return Err(failed(why));
                 }
                 continue;
