@@ -23,7 +23,7 @@ const CLIENTS: u64 = 32;
 /// So many blobs or partitions; each is a subject with a history of its own.
 const SUBJECTS: usize = 6;
 /// Of the histories of a round, so many may have too many orders to be judged.
-const UNDECIDED: u64 = 2;
+const UNDECIDED: u64 = 3;
 
 /// A part of the subject, its version, and the ETag that stands for it.
 pub type Identity = (usize, u64, String);
