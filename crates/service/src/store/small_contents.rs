@@ -1,5 +1,5 @@
 //! Where the bytes of a small blob were when its record was last read here. With it, the record and the bytes are read in one batch, where
-//! reading takes a round trip; a guess that has become wrong costs the reading of bytes that nobody wants, or of none.
+//! reading takes a round trip; a wrong guess makes the database read bytes that Get Blob throws away, or look for some that are gone.
 
 use std::collections::HashMap;
 

@@ -61,7 +61,7 @@ impl<M: Mode> Unit<M> {
             Some((last, _)) => [&last[..], &[0]].concat().into(),
             None => all.start,
         };
-        // Whoever leaves a version writes the base.
+        // Every operation that adds a version writes the base too. What deletes or changes one need not, and lets this commit through.
         let base = key::blob(place.generation, &place.name);
         Ok(self.reader().check_range(KeyRange { start, end: all.end }, base).await?)
     }

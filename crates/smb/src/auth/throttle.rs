@@ -16,7 +16,7 @@ const FREE_OF_ACCOUNT: u32 = 50;
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(100);
-/// So long a line is joined by nobody; who logs on has less time than this for it.
+/// A try that would wait longer than this in its line is refused; a client has less time than this to log on.
 const LONGEST_LINE: Duration = Duration::from_secs(16);
 /// Subjects that are remembered; those that failed least lately go first.
 const SUBJECTS_MAX: usize = 4096;
@@ -154,7 +154,7 @@ mod tests {
         let places: Vec<_> = (0..20).map_while(|_| throttle.turn(HERE, "acct", now)).collect();
         let apart: Vec<_> = (1..=8).map(|place| LONGEST_WAIT * place).collect();
         assert_eq!(places, apart, "side by side they would all be judged after the first one's wait");
-        // Whoever comes from elsewhere, or is another, stands in another line.
+        // A try from another address, or at another account, stands in another line.
         let elsewhere = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
         assert_eq!(throttle.turn(elsewhere, "acct", now), Some(LONGEST_WAIT));
         assert_eq!(throttle.turn(elsewhere, "other", now), Some(Duration::ZERO));

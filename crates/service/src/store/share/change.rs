@@ -127,7 +127,7 @@ impl Present<ExistingPath> {
         let (tree, reader) = (place.tree(), unit.reader().clone());
         to.give_way(&mut unit, source).await?;
         let Standing::Entry(chain, _) = &to.at else { return Err(ErrorCode::InternalError.into()) };
-        // Asked of a directory that goes into another one: how deep a file stands is nobody's matter.
+        // Asked of a directory that goes into another one: a file may stand as deep as a path reaches.
         let goes_elsewhere = before.is_directory() && place.parent() != to.parent();
         let names = if goes_elsewhere { place.names_above(&reader).await? + 1 } else { 1 };
         match &place.named {

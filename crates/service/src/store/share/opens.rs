@@ -283,7 +283,7 @@ async fn close<W: Changes>(
     Ok(Some(closed))
 }
 
-/// Whether nobody holds it any more: its client has not come back in time, or its server is dead.
+/// Whether the sweeper is to close it: its client has not come back in time, or its server is dead.
 async fn is_lost(work: &Work, reader: &Reader, open: &OpenRecord) -> Answer<bool> {
     Ok(open.is_over(crate::store::now(reader)) || members::is_dead(work, reader, open.server).await?)
 }

@@ -9,11 +9,12 @@ use lazuli_engine::{Reader, Value};
 
 use super::{Chain, Entry, NodeId, Tree, key};
 use crate::fault::Answer;
+use crate::store::record::corrupt;
 use crate::store::unit::Changes;
 
 impl Tree {
     /// Before a directory, with those below it, is put where the chain leads. `from` is the number of names that led to it
-    /// before; a directory that is moved up, or is new, is in nobody's way.
+    /// before; a directory that is moved up, or is new, makes no path longer.
     pub(in crate::store) async fn take_in<E: Entry, W: Changes>(
         &self,
         reader: &Reader,
@@ -60,7 +61,7 @@ impl Tree {
 
 /// As a check of the commit: of two that raise a row each sees the other.
 async fn read(reader: &Reader, tag: &[u8], node: NodeId) -> Answer<u16> {
-    let found = reader.get(key::depth(tag, node)).await?;
-    let bytes = found.and_then(|entry| <[u8; 2]>::try_from(&entry.value[..]).ok());
-    Ok(bytes.map_or(0, u16::from_be_bytes))
+    let Some(found) = reader.get(key::depth(tag, node)).await? else { return Ok(0) };
+    let bytes = <[u8; 2]>::try_from(&found.value[..]).map_err(|_| corrupt("depth", "damaged"))?;
+    Ok(u16::from_be_bytes(bytes))
 }
