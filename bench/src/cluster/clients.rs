@@ -85,6 +85,14 @@ pub async fn prepare(doors: &[SocketAddr], load: Load) -> Outcome {
     Ok(())
 }
 
+/// What a server counts.
+pub async fn metrics(admin: SocketAddr) -> Outcome<String> {
+    let mut body = Vec::new();
+    let request = Draft::new("GET", "/metrics").sign(&Signer::development());
+    Connection::open(admin).await?.exchange_into(&request, &mut body).await?;
+    Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
 /// How many operations, and in how many seconds.
 pub async fn run(doors: &[SocketAddr], load: Load, seconds: f64) -> Outcome<(u64, f64)> {
     let mut open = Vec::new();

@@ -24,11 +24,14 @@ const SERVERS: usize = 4;
 const QUEUE_CLIENTS: usize = 32;
 
 /// How fast, and what an operation cost in microseconds of CPU.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Figure {
     per_second: f64,
     database: f64,
     servers: f64,
+    /// Transactions of a group, and batches of a statement that reads.
+    group: f64,
+    together: f64,
 }
 
 struct Place<'a> {
@@ -52,11 +55,12 @@ pub fn measure(run: &ClusterRun) -> Outcome {
 
 impl Place<'_> {
     fn all(&self) -> Outcome {
-        println!("{:<44} {:>9} {:>12} {:>12}", "", "per s", "database us", "servers us");
+        println!(
+            "{:<44} {:>9} {:>12} {:>12} {:>7} {:>7}",
+            "", "per s", "database us", "servers us", "group", "batches"
+        );
         let select =
             self.pgbench("select, 16 clients", "SELECT abalance FROM pgbench_accounts WHERE aid = :aid;")?;
-        let bare = self.engine_alone("the engine alone: read one key, write 1 KiB, 16", Rows::One)?;
-        let rows = self.engine_alone("the engine alone: the rows of Put Blob, 16", Rows::OfPutBlob)?;
         let one = self.servers(1, "reads=primary", &["--reads", "primary"])?;
         let put = self.over_http(&one, "Put Blob 1 KiB, 16 clients", Load::spread(Work::Put, 16))?;
         let lease = self.over_http(&one, "Lease Blob (renew), 16 clients", Load::spread(Work::Lease, 16))?;
@@ -72,6 +76,10 @@ impl Place<'_> {
             self.over_http(&four, "Put Blob 1 KiB, 16 clients of each of four", Load::spread(Work::Put, 64))?;
         let queue = Load::spread(Work::Queue, QUEUE_CLIENTS);
         let queue = self.over_http(&four, "put, get and delete in one queue, of four", queue)?;
+        drop(four);
+        let bare =
+            self.engine_alone("the engine alone: read one key, write 1 KiB", Rows::One, lease.group)?;
+        let rows = self.engine_alone("the engine alone: the rows of Put Blob", Rows::OfPutBlob, put.group)?;
         println!("\n{:<58} {:>9} {:>9}", "", "measured", "bar");
         let bar = |what: &str, measured: f64, least: Option<f64>, most: Option<f64>| {
             let (bar, met) = match (least, most) {
@@ -88,7 +96,6 @@ impl Place<'_> {
             None,
         );
         bar("  CPU of the database, of that", put.database / rows.database, None, Some(1.25));
-        bar("Put Blob, of the engine alone with one row", put.per_second / bare.per_second, None, None);
         bar(
             "Lease Blob, of the engine alone with one row",
             lease.per_second / bare.per_second,
@@ -132,20 +139,23 @@ impl Place<'_> {
         let per_second: f64 = tps.ok_or_else(|| format!("pgbench: {text}"))?;
         // Its connections are gone by now: what they took is the postmaster's.
         let database = (self.database_cpu() - before) * 1e6 / (per_second * seconds);
-        Ok(told(name, Figure { per_second, database, servers: 0.0 }))
+        Ok(told(name, Figure { per_second, database, ..Figure::default() }))
     }
 
     fn database_cpu(&self) -> f64 {
         cpu_of(self.postgres.process())
     }
 
-    fn engine_alone(&self, name: &str, rows: Rows) -> Outcome<Figure> {
+    /// With as many clients as make groups of this size.
+    fn engine_alone(&self, name: &str, rows: Rows, group: f64) -> Outcome<Figure> {
+        let url = self.postgres.url();
+        let clients = self.runtime.block_on(bare::clients_for(&url, rows, group))?;
         let before = self.database_cpu();
-        let (operations, seconds) =
-            self.runtime.block_on(bare::commits(&self.postgres.url(), rows, self.seconds()))?;
-        let database = (self.database_cpu() - before) * 1e6 / operations as f64;
-        let figure = Figure { per_second: operations as f64 / seconds, database, servers: 0.0 };
-        Ok(told(name, figure))
+        let done = self.runtime.block_on(bare::commits(&url, rows, clients, self.seconds()))?;
+        let database = (self.database_cpu() - before) * 1e6 / done.operations as f64;
+        let per_second = done.operations as f64 / done.seconds;
+        let figure = Figure { per_second, database, group: done.group, ..Figure::default() };
+        Ok(told(&format!("{name}, {clients}"), figure))
     }
 
     fn servers(&self, count: usize, name: &str, flags: &[&str]) -> Outcome<Vec<Server>> {
@@ -170,12 +180,23 @@ impl Place<'_> {
         Ok(servers)
     }
 
+    fn counts(&self, servers: &[Server]) -> Outcome<Counts> {
+        let mut counts = Counts::default();
+        for server in servers {
+            let admin = server.listener("admin").ok_or("no admin listener")?.address;
+            let metrics = self.runtime.block_on(clients::metrics(admin))?;
+            counts.add(&metrics);
+        }
+        Ok(counts)
+    }
+
     fn over_http(&self, servers: &[Server], name: &str, load: Load) -> Outcome<Figure> {
         let listener = if load.work == Work::Queue { "queue" } else { "blob" };
         let doors: Vec<SocketAddr> =
             servers.iter().filter_map(|server| Some(server.listener(listener)?.address)).collect();
         let of_servers = || servers.iter().map(|server| cpu_of(server.id())).sum::<f64>();
         self.runtime.block_on(clients::prepare(&doors, load))?;
+        let counted = self.counts(servers)?;
         let before = (self.database_cpu(), of_servers());
         let (operations, seconds) = self.runtime.block_on(clients::run(&doors, load, self.seconds()))?;
         let per = |seconds: f64| seconds * 1e6 / operations.max(1) as f64;
@@ -183,12 +204,46 @@ impl Place<'_> {
             per_second: operations as f64 / seconds,
             database: per(self.database_cpu() - before.0),
             servers: per(of_servers() - before.1),
+            ..self.counts(servers)?.since(&counted)
         };
         Ok(told(name, figure))
     }
 }
 
+/// What the servers have counted in all.
+#[derive(Default)]
+struct Counts {
+    transactions: f64,
+    groups: f64,
+    batches: f64,
+    statements: f64,
+}
+
+impl Counts {
+    fn add(&mut self, metrics: &str) {
+        for (name, sum) in [
+            ("lazuli_engine_transactions_total ", &mut self.transactions),
+            ("lazuli_engine_groups_total ", &mut self.groups),
+            ("lazuli_database_batches_total ", &mut self.batches),
+            ("lazuli_database_statements_total ", &mut self.statements),
+        ] {
+            let value = metrics.lines().find_map(|line| line.strip_prefix(name));
+            *sum += value.and_then(|value| value.trim().parse::<f64>().ok()).unwrap_or(0.0);
+        }
+    }
+
+    fn since(&self, before: &Self) -> Figure {
+        let of = |many: f64, few: f64| many / few.max(1.0);
+        Figure {
+            group: of(self.transactions - before.transactions, self.groups - before.groups),
+            together: of(self.batches - before.batches, self.statements - before.statements),
+            ..Figure::default()
+        }
+    }
+}
+
 fn told(name: &str, figure: Figure) -> Figure {
-    println!("{name:<44} {:>9.0} {:>12.0} {:>12.0}", figure.per_second, figure.database, figure.servers);
+    let Figure { per_second, database, servers, group, together } = figure;
+    println!("{name:<46} {per_second:>7.0} {database:>12.0} {servers:>12.0} {group:>7.1} {together:>7.1}");
     figure
 }

@@ -60,6 +60,8 @@ pub struct RemoteStats {
     pub resolved: u64,
     /// Batches of keys that were read outside a held snapshot.
     pub batches: u64,
+    /// Statements that read these: what is asked for at a time goes together.
+    pub statements: u64,
     /// Attempts that began again because what they read was not of one snapshot.
     pub torn: u64,
     /// Snapshots that were held by a connection.

@@ -121,6 +121,9 @@ pub struct ChunkId(pub u128);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpectedVersion {
     Version(Version),
+    /// In an attempt of [`crate::Engine::run`] that writes the key: it was not there since it was read either. So what makes a key anew
+    /// is dated later than all that stood there before. A transaction put together by hand asks about the moment of
+    /// its commit alone.
     Absent,
 }
 
@@ -128,6 +131,8 @@ pub enum ExpectedVersion {
 pub enum Write {
     Put(Key, Value),
     Delete(Key),
+    /// See [`Plan::delete_for_good`].
+    DeleteForGood(Key),
 }
 
 impl Write {
@@ -135,13 +140,13 @@ impl Write {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Put(key, value) => key.len() + value.len(),
-            Self::Delete(key) => key.len(),
+            Self::Delete(key) | Self::DeleteForGood(key) => key.len(),
         }
     }
 
     pub fn key(&self) -> &Key {
         match self {
-            Self::Put(key, _) | Self::Delete(key) => key,
+            Self::Put(key, _) | Self::Delete(key) | Self::DeleteForGood(key) => key,
         }
     }
 }
@@ -238,6 +243,12 @@ impl<T> Plan<T> {
     /// block in memory for as long as the engine remembers that the key was deleted.
     pub fn delete(&mut self, key: impl Into<Key>) {
         self.writes.push(Write::Delete(Key::copy_from_slice(&key.into())));
+    }
+
+    /// Like [`Self::delete`], for a key that no transaction makes because it has found it absent: most keys that are made of ids.
+    /// An engine that cannot look back does not note then that it was there.
+    pub fn delete_for_good(&mut self, key: impl Into<Key>) {
+        self.writes.push(Write::DeleteForGood(Key::copy_from_slice(&key.into())));
     }
 
     /// Like [`Self::put`], for a key that no other transaction can be checking at that time, alone or in a range: one made of

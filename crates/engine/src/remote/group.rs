@@ -1,4 +1,4 @@
-//! A group as the arguments of `commit_1`, and its verdicts.
+//! A group as the arguments of `commit_2`, and its verdicts.
 
 use super::connection::Connection;
 use super::fault::Fault;
@@ -44,12 +44,18 @@ struct Arguments<'a> {
     check_m: Vec<i32>,
     check_k: Vec<&'a [u8]>,
     check_v: Vec<Option<Uuid>>,
+    made_m: Vec<i32>,
+    made_c: Vec<i32>,
+    made_h: Vec<i64>,
+    made_since: Vec<i64>,
     range_m: Vec<i32>,
     range_from: Vec<&'a [u8]>,
     range_to: Vec<&'a [u8]>,
     range_v: Vec<Option<Uuid>>,
     delete_m: Vec<i32>,
     delete_k: Vec<&'a [u8]>,
+    gone_m: Vec<i32>,
+    gone_h: Vec<i64>,
     put_m: Vec<i32>,
     put_k: Vec<&'a [u8]>,
     put_v: Vec<&'a [u8]>,
@@ -63,7 +69,14 @@ impl<'a> Arguments<'a> {
             all.ids.push(Uuid(version_of(member.id).0));
             all.until.push(until(member.until));
             for check in &member.checks {
-                all.locks.push((lock_of(&check.key, seed), false));
+                let lock = lock_of(&check.key, seed);
+                all.locks.push((lock, false));
+                if let Some(since) = check.absent_since {
+                    all.made_m.push(m);
+                    all.made_c.push(i32::try_from(all.check_m.len()).unwrap_or(i32::MAX));
+                    all.made_h.push(lock);
+                    all.made_since.push(since.0.cast_signed());
+                }
                 all.check_m.push(m);
                 all.check_k.push(&check.index_key);
                 all.check_v.push(check.expected.map(|version| Uuid(version.0)));
@@ -86,6 +99,10 @@ impl<'a> Arguments<'a> {
                     None => {
                         all.delete_m.push(m);
                         all.delete_k.push(&change.index_key);
+                        if change.leaves_trace {
+                            all.gone_m.push(m);
+                            all.gone_h.push(lock_of(&change.key, seed));
+                        }
                     }
                 }
             }
@@ -154,12 +171,18 @@ impl Shared {
                     &all.check_m,
                     &all.check_k,
                     &all.check_v,
+                    &all.made_m,
+                    &all.made_c,
+                    &all.made_h,
+                    &all.made_since,
                     &all.range_m,
                     &all.range_from,
                     &all.range_to,
                     &all.range_v,
                     &all.delete_m,
                     &all.delete_k,
+                    &all.gone_m,
+                    &all.gone_h,
                     &all.put_m,
                     &all.put_k,
                     &all.put_v,

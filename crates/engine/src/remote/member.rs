@@ -1,12 +1,14 @@
 //! A transaction on its way: what the database has to be told of it, worked out before it is queued.
 
+use super::clock::RemoteClock;
 use super::long_key::{index_key, is_long, lower, upper};
+use crate::backend::Submission;
 use crate::bounds::visible;
 use crate::error::Refusal;
 use crate::key::{Key, Value};
 use crate::txn::{ChunkId, Commit, ExpectedVersion, Ticks, Txn, TxnId, Version, Write};
 use foldhash::fast::RandomState;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Instant;
@@ -42,6 +44,8 @@ pub(super) struct Check {
     pub key: Key,
     pub index_key: Key,
     pub expected: Option<Version>,
+    /// It makes this key, which was absent when it was read: then. It is not to have been there since.
+    pub absent_since: Option<Ticks>,
 }
 
 pub(super) struct Range {
@@ -57,20 +61,23 @@ pub(super) struct Change {
     pub index_key: Key,
     /// `None` deletes.
     pub value: Option<Value>,
+    /// The key may be made again.
+    pub leaves_trace: bool,
 }
 
 impl Change {
     fn of(write: Write) -> Self {
-        let (key, value) = match write {
-            Write::Put(key, value) => (key, Some(value)),
-            Write::Delete(key) => (key, None),
+        let (key, value, leaves_trace) = match write {
+            Write::Put(key, value) => (key, Some(value), false),
+            Write::Delete(key) => (key, None, true),
+            Write::DeleteForGood(key) => (key, None, false),
         };
-        Self { index_key: index_key(&key), key, value }
+        Self { index_key: index_key(&key), key, value, leaves_trace }
     }
 
     fn own(row: &[u8], id: ChunkId, value: Option<Value>) -> Self {
         let key = Key::from([row, &id.0.to_be_bytes()].concat());
-        Self { index_key: key.clone(), key, value }
+        Self { index_key: key.clone(), key, value, leaves_trace: false }
     }
 
     /// The whole key, where the index key is not.
@@ -124,19 +131,24 @@ pub(super) fn version_of(id: TxnId) -> Version {
 impl Member {
     pub fn new(
         txn: Txn,
-        size: usize,
+        how: &Submission,
         until: Instant,
-        now: Ticks,
+        clock: &RemoteClock,
         reply: oneshot::Sender<Result<Commit, Refusal>>,
     ) -> Self {
-        let checks = txn.checks.into_iter().map(|(key, expected)| Check {
-            index_key: index_key(&key),
-            key,
-            expected: match expected {
-                ExpectedVersion::Version(version) => Some(version),
-                ExpectedVersion::Absent => None,
-            },
+        let writes = last_of_each(txn.writes);
+        // A test may have moved the clock since: then the moment is an earlier one, and the commit is refused rather too often.
+        let read_at = how.read_at.map(|stamp| Ticks(stamp.now.0.saturating_sub(clock.offset().0)));
+        let puts = writes.iter().filter(|change| change.value.is_some());
+        let made: HashSet<&Key, RandomState> = puts.map(|change| &change.key).collect();
+        let checks = txn.checks.into_iter().map(|(key, expected)| {
+            let (expected, absent_since) = match expected {
+                ExpectedVersion::Version(version) => (Some(version), None),
+                ExpectedVersion::Absent => (None, read_at.filter(|_| made.contains(&key))),
+            };
+            Check { index_key: index_key(&key), key, expected, absent_since }
         });
+        let checks = checks.collect();
         let ranges = txn.range_checks.into_iter().map(|check| {
             let (from, to) = bounds_of(&check.range);
             Range { from, to, digest: check.digest, guard: check.guard }
@@ -145,17 +157,17 @@ impl Member {
         private.extend(txn.publish.iter().map(|id| Change::own(CHUNK_ROW, *id, Some(Value::new()))));
         for id in &txn.release {
             private.push(Change::own(CHUNK_ROW, *id, None));
-            let since = Value::copy_from_slice(&now.0.to_be_bytes());
+            let since = Value::copy_from_slice(&clock.steady().0.to_be_bytes());
             private.push(Change::own(DOOMED_ROW, *id, Some(since)));
         }
         Self {
             id: txn.id,
-            size,
+            size: how.size,
             queued: Instant::now(),
             until,
-            checks: checks.collect(),
+            checks,
             ranges: ranges.collect(),
-            writes: last_of_each(txn.writes),
+            writes,
             private,
             publish: txn.publish,
             release: txn.release,

@@ -1,7 +1,7 @@
 //! The engine of several processes over one PostgreSQL database.
 //!
 //! Rows are in one table, versions are the ids of the transactions that wrote them, and a group of transactions is committed
-//! by one call of a function in the database (`sql/commit_1.sql`, where it is said why that is right). Nothing that decides is
+//! by one call of a function in the database (`sql/commit_2.sql`, where it is said why that is right). Nothing that decides is
 //! kept here: what a process remembers is a guess that the commit checks. Decision 0042.
 
 mod answer;
@@ -27,6 +27,7 @@ mod shared;
 mod sql;
 mod stats;
 mod tls;
+mod together;
 mod upkeep;
 mod uuid;
 mod view;
@@ -161,7 +162,7 @@ impl Remote {
 
     /// The caps have been judged.
     pub async fn commit(&self, txn: Txn, how: Submission) -> Result<Commit, Refusal> {
-        self.shared.commit(txn, how.size).await
+        self.shared.commit(txn, &how).await
     }
 
     pub async fn outcome(&self, id: TxnId) -> Result<Outcome, EngineError> {
@@ -241,7 +242,7 @@ impl Remote {
 
 impl Shared {
     /// The caps have been judged.
-    async fn commit(&self, #[allow(unused_mut)] mut txn: Txn, size: usize) -> Result<Commit, Refusal> {
+    async fn commit(&self, #[allow(unused_mut)] mut txn: Txn, how: &Submission) -> Result<Commit, Refusal> {
         let now = Instant::now();
         let until =
             txn.deadline.map_or(now + COMMIT_PATIENCE, |deadline| deadline.min(now + COMMIT_PATIENCE));
@@ -264,7 +265,7 @@ impl Shared {
         }
         let publish = txn.publish.clone();
         let (reply, mut verdict) = oneshot::channel();
-        let member = Member::new(txn, size, until, self.clock.steady(), reply);
+        let member = Member::new(txn, how, until, &self.clock, reply);
         let stage = member.stage.clone();
         self.queue.push(member).inspect_err(|_| self.extents.aborted(&publish))?;
         match timeout_at(until.into(), &mut verdict).await {

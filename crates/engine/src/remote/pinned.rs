@@ -6,9 +6,9 @@ use super::lanes::Batch;
 use super::primary::PATIENCE;
 use super::shared::Shared;
 use super::sql::Sql;
+use super::together::Asked;
 use crate::error::EngineError;
 use crate::key::Key;
-use crate::txn::Version;
 use parking_lot::Mutex;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -78,11 +78,7 @@ impl Pool {
 
 impl Shared {
     /// A snapshot that stays, and the first batch of keys in it.
-    pub async fn pin(
-        self: &Arc<Self>,
-        keys: &[Key],
-        earlier: &[(Key, Option<Version>)],
-    ) -> Result<(Arc<Pinned>, Batch), EngineError> {
+    pub async fn pin(self: &Arc<Self>, asked: &Asked) -> Result<(Arc<Pinned>, Batch), EngineError> {
         let until = Instant::now() + PATIENCE;
         let place = match timeout_at(until.into(), self.pool.places.clone().acquire_owned()).await {
             Ok(Ok(place)) => place,
@@ -91,7 +87,7 @@ impl Shared {
         self.counters.snapshots.fetch_add(1, Ordering::Relaxed);
         loop {
             let fault = match self.pooled(until).await {
-                Ok(connection) => match self.begin(&connection, keys, earlier).await {
+                Ok(connection) => match self.begin(&connection, asked).await {
                     Ok(batch) => {
                         let pinned = Arc::new(Pinned {
                             shared: self.clone(),
@@ -132,17 +128,12 @@ impl Shared {
     }
 
     /// The beginning and the first batch are one round trip.
-    async fn begin(
-        &self,
-        connection: &Connection,
-        keys: &[Key],
-        earlier: &[(Key, Option<Version>)],
-    ) -> Result<Batch, Fault> {
-        connection.statement(Sql::Read).await?;
+    async fn begin(&self, connection: &Connection, asked: &Asked) -> Result<Batch, Fault> {
+        connection.statement(asked.sql()).await?;
         let mut begun = pin!(connection.execute(BEGIN));
         // Sent by its first poll, before the batch is.
         let early = begun.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        let batch = self.read_on(connection, keys, earlier).await;
+        let batch = self.read_on(connection, asked).await;
         match early {
             std::task::Poll::Ready(begun) => begun?,
             std::task::Poll::Pending => begun.await?,
@@ -156,9 +147,9 @@ impl Pinned {
         self.connection.as_ref().map_or(0, |connection| connection.generation)
     }
 
-    pub async fn read(&self, keys: &[Key]) -> Result<Batch, EngineError> {
+    pub async fn read(&self, keys: Vec<Key>) -> Result<Batch, EngineError> {
         let connection = self.connection()?;
-        self.kept(self.shared.read_on(connection, keys, &[]).await)
+        self.kept(self.shared.read_on(connection, &Asked::new(keys, Vec::new())).await)
     }
 
     pub async fn query(&self, sql: Sql, params: Params<'_>) -> Result<Vec<Row>, EngineError> {

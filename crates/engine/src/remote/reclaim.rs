@@ -9,6 +9,7 @@ use super::member::{CHUNK_ROW, DOOMED_ROW};
 use super::shared::Shared;
 use super::uuid::Uuid;
 use super::writer::{EXPIRY, WRITER_ROW, decode_beat, hour_name, hour_of, writer_key, writer_name};
+use crate::backend::Submission;
 use crate::error::EngineError;
 use crate::key::Key;
 use crate::objects::{Name, ObjectExtents, SPREAD, bucket, id_of};
@@ -213,7 +214,9 @@ impl Shared {
                 let mut txn = Txn::new(TxnId(self.random.u128()));
                 txn.checks.push((writer_key(incarnation), ExpectedVersion::Version(version)));
                 txn.writes.push(Write::Delete(writer_key(incarnation)));
-                self.commit(txn, 64).await.map_err(EngineError::from)?;
+                self.commit(txn, &Submission { size: 64, read_at: None, gives_back: true })
+                    .await
+                    .map_err(EngineError::from)?;
                 tracing::info!(incarnation, "a server that wrote objects is taken for dead");
             }
             let text = format!("DELETE FROM \"{}\".setting WHERE name = $1", self.settings.schema);

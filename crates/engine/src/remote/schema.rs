@@ -9,7 +9,7 @@ use crate::txn::Ticks;
 
 /// The newest format that this program can read, and the one that it makes.
 const FORMAT: u32 = 1;
-const FUNCTIONS: [&str; 5] = ["now_1", "digest_1", "commit_1", "resolve_1", "skip_1"];
+const FUNCTIONS: [&str; 5] = ["now_1", "digest_1", "commit_2", "resolve_1", "skip_1"];
 /// The oldest version of PostgreSQL that has what is relied on.
 const SERVER: i32 = 140_000;
 

@@ -18,6 +18,8 @@ pub(super) struct Counters {
     /// Groups whose outcome had to be asked for.
     pub resolved: AtomicU64,
     pub batches: AtomicU64,
+    /// Statements that read them.
+    pub statements: AtomicU64,
     pub torn: AtomicU64,
     pub snapshots: AtomicU64,
 }
@@ -38,6 +40,7 @@ impl Shared {
                 again: counters.again.load(Relaxed),
                 resolved: counters.resolved.load(Relaxed),
                 batches: counters.batches.load(Relaxed),
+                statements: counters.statements.load(Relaxed),
                 torn: counters.torn.load(Relaxed),
                 snapshots: counters.snapshots.load(Relaxed),
                 snapshots_held: self.pool.held() as u64,

@@ -11,6 +11,7 @@ use super::pinned::Pinned;
 use super::primary::PATIENCE;
 use super::shared::Shared;
 use super::sql::Sql;
+use super::together::Asked;
 use super::uuid::Uuid;
 use crate::backend::{Opening, Waiting};
 use crate::caps;
@@ -71,12 +72,13 @@ impl RemoteView {
                 (None, Batch { entries: Vec::new(), torn: false, now }, 0)
             }
             (true, true) => {
-                let (pinned, batch) = shared.pin(&wanted, &[]).await?;
+                let (pinned, batch) = shared.pin(&Asked::new(wanted, Vec::new())).await?;
                 let generation = pinned.generation();
                 (Some(pinned), batch, generation)
             }
             (true, false) => {
-                let (batch, generation) = shared.read_batch(&wanted, &[], Instant::now() + PATIENCE).await?;
+                let asked = Asked::new(wanted, Vec::new());
+                let (batch, generation) = shared.read_batch(asked, Instant::now() + PATIENCE).await?;
                 (None, batch, generation)
             }
         };
@@ -91,7 +93,7 @@ impl RemoteView {
             holds,
             answers: matches!(opening, Opening::Held | Opening::AtFirstRead) && shared.settings.strict,
         };
-        if !wanted.is_empty() {
+        if at_once {
             view.answerable().await?;
         }
         Ok((view, stamp))
@@ -120,10 +122,10 @@ impl RemoteView {
         let mut snapshot = self.snapshot.lock().await;
         let entries = if let Some(pinned) = snapshot.clone() {
             drop(snapshot);
-            let batch = pinned.read(&wanted).await;
+            let batch = pinned.read(wanted).await;
             self.noticed(batch)?.entries
         } else if self.holds {
-            let (pinned, batch) = self.noticed(self.shared.pin(&wanted, &[]).await)?;
+            let (pinned, batch) = self.noticed(self.shared.pin(&Asked::new(wanted, Vec::new())).await)?;
             self.begun(&pinned, &batch);
             *snapshot = Some(pinned);
             drop(snapshot);
@@ -131,13 +133,13 @@ impl RemoteView {
         } else {
             let earlier = self.earlier();
             let batch = if earlier.len() > COMPARED {
-                let (pinned, batch) = self.noticed(self.shared.pin(&wanted, &earlier).await)?;
+                let (pinned, batch) = self.noticed(self.shared.pin(&Asked::new(wanted, earlier)).await)?;
                 self.begun(&pinned, &batch);
                 *snapshot = Some(pinned);
                 batch
             } else {
                 let until = Instant::now() + PATIENCE;
-                let (batch, generation) = self.shared.read_batch(&wanted, &earlier, until).await?;
+                let (batch, generation) = self.shared.read_batch(Asked::new(wanted, earlier), until).await?;
                 self.generation.store(generation, Ordering::Relaxed);
                 self.now.store(batch.now.0, Ordering::Relaxed);
                 batch
@@ -157,8 +159,8 @@ impl RemoteView {
         if let Some(pinned) = &*snapshot {
             return Ok(pinned.clone());
         }
-        let earlier = self.earlier();
-        let (pinned, batch) = self.noticed(self.shared.pin(&[], &earlier).await)?;
+        let asked = Asked::new(Vec::new(), self.earlier());
+        let (pinned, batch) = self.noticed(self.shared.pin(&asked).await)?;
         self.begun(&pinned, &batch);
         *snapshot = Some(pinned.clone());
         self.whole(&batch)?;

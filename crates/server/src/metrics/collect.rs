@@ -151,6 +151,7 @@ fn database(to: &mut DescriptorEncoder<'_>, stats: &RemoteStats) -> fmt::Result 
             stats.resolved,
         ),
         ("database_batches", "Batches of keys that were read", stats.batches),
+        ("database_statements", "Statements that read them, several batches in one", stats.statements),
         (
             "database_torn",
             "Attempts that began again because what they read had changed meanwhile",

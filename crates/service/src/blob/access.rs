@@ -3,6 +3,7 @@
 use lazuli_model::access::ContainerAccess;
 
 use crate::fault::Answer;
+use crate::store::View;
 use crate::{Context, Services};
 
 /// None when there is no such container.
@@ -11,9 +12,11 @@ pub async fn container_access(
     account: &str,
     name: &str,
 ) -> Answer<Option<ContainerAccess>> {
-    let view = services.view(&Context::reading(account)).await?;
-    Ok(view.container(name).await?.record().map(|container| ContainerAccess {
-        public: container.public_access,
-        policies: container.policies.clone(),
-    }))
+    let read = |view: View| async move {
+        Ok(view.container(name).await?.record().map(|container| ContainerAccess {
+            public: container.public_access,
+            policies: container.policies.clone(),
+        }))
+    };
+    services.read(&Context::reading(account), read).await
 }

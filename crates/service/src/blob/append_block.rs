@@ -41,7 +41,7 @@ impl AppendBlock {
         let early = !body.is_small();
         if early {
             preconditions.added_length = body.length.unwrap_or(0);
-            services.view(context).await?.blob(&at).await?.judge(op, &preconditions)?;
+            services.judge_early(context, &at, op, &preconditions).await?;
         }
         // Before there was a CRC-64, the answer was the MD5; of bytes from a source it still is.
         let is_fetched = op.policy().source != Source::None;

@@ -89,7 +89,7 @@ const TRIES: usize = 20;
 impl CopyBlob {
     /// `op` is one of the three.
     pub async fn execute(self, services: &Services, context: &Context, op: WritingOp) -> Answer<Copied> {
-        services.view(context).await?.blob(&self.at).await?.judge(op, &self.preconditions)?;
+        services.judge_early(context, &self.at, op, &self.preconditions).await?;
         let key = self.given.customer_key.as_ref();
         let sealing = services.sealing(context, &self.at.container, key).await?;
         let copy = Copy {

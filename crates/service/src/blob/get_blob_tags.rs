@@ -17,7 +17,12 @@ pub struct GetBlobTags {
 
 impl GetBlobTags {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Tags> {
-        let found = services.view(context).await?.committed_blob(&self.at, self.state).await?;
-        Ok(found.admit(policy::GetBlobTags, &self.preconditions)?.into_record()?.tags)
+        let input = &self;
+        services
+            .read(context, |view| async move {
+                let found = view.committed_blob(&input.at, input.state).await?;
+                Ok(found.admit(policy::GetBlobTags, &input.preconditions)?.into_record()?.tags)
+            })
+            .await
     }
 }

@@ -22,8 +22,12 @@ impl GetContainerProperties {
         context: &Context,
         op: impl Judged,
     ) -> Answer<(ContainerRecord, Timestamp)> {
-        let view = services.view(context).await?;
-        let found = view.container(&self.container).await?;
-        Ok((found.admit(op, &self.preconditions)?.into_record()?, view.now()))
+        let input = &self;
+        services
+            .read(context, |view| async move {
+                let found = view.container(&input.container).await?;
+                Ok((found.admit(op, &input.preconditions)?.into_record()?, view.now()))
+            })
+            .await
     }
 }

@@ -43,9 +43,7 @@ impl PutBlock {
         op: impl Judged<Mode = Writes>,
     ) -> Answer<BlockStored> {
         let Self { at, preconditions, block_id, digests, body, limit, customer_key } = self;
-        let view = services.view(context).await?;
-        view.blob(&at).await?.judge(op, &preconditions)?;
-        drop(view);
+        services.judge_early(context, &at, op, &preconditions).await?;
         // Before there was a CRC-64, the answer was the MD5.
         let with_md5 = digests.md5.is_some() || !context.version.has(Feature::Crc64);
         let sealing = services.sealing(context, &at.container, customer_key.as_ref()).await?;

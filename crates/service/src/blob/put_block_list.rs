@@ -42,7 +42,7 @@ const LONG: usize = 500;
 impl PutBlockList {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Stamped> {
         let Self { at, preconditions, properties, blocks } = self;
-        services.view(context).await?.blob(&at).await?.judge(policy::PutBlockList, &preconditions)?;
+        services.judge_early(context, &at, policy::PutBlockList, &preconditions).await?;
         // Some long lists at a time: each takes megabytes while it is put together.
         let is_long = blocks.len() > LONG;
         let blocks = Arc::new(blocks);

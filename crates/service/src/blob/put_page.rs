@@ -51,7 +51,7 @@ impl PutPage {
         // A large body is not read for nothing; a small one is, and its request judged once.
         let early = !body.is_small();
         if early {
-            services.view(context).await?.blob(&at).await?.judge(op, &given)?;
+            services.judge_early(context, &at, op, &given).await?;
         }
         // Before there was a CRC-64, the answer was the MD5; of bytes from a source it still is.
         let is_fetched = op.policy().source != Source::None;

@@ -2,13 +2,18 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use lazuli_model::error::{ErrorCode, Failure};
-
-use crate::body::crc64_mismatch;
-use crate::store::BlobRecord;
-use crate::upload::Uploaded;
+use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::{CustomerKey, CustomerKeyHash, Tier};
 use lazuli_model::encryption::Encryption;
+use lazuli_model::error::{ErrorCode, Failure};
+use lazuli_model::operation::Judged;
+
+use super::BlobAddress;
+use crate::body::crc64_mismatch;
+use crate::fault::Answer;
+use crate::store::BlobRecord;
+use crate::upload::Uploaded;
+use crate::{Context, Services};
 
 /// What the sender says its bytes hash to.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +48,19 @@ impl Digests {
             return Err(crc64_mismatch(sent, crc64));
         }
         Ok(())
+    }
+}
+
+impl Services {
+    /// Whether an operation on a blob would be let through now, before a large body is read or much is prepared.
+    pub(super) async fn judge_early(
+        &self,
+        context: &Context,
+        at: &BlobAddress,
+        op: impl Judged,
+        given: &Preconditions,
+    ) -> Answer<()> {
+        self.read(context, |view| async move { Ok(view.blob(at).await?.judge(op, given)?) }).await
     }
 }
 

@@ -3,11 +3,14 @@
 use lazuli_model::access::{ContainerAccess, PublicAccess};
 
 use crate::fault::Answer;
+use crate::store::View;
 use crate::{Context, Services};
 
 /// None when there is no such queue.
 pub async fn queue_access(services: &Services, account: &str, name: &str) -> Answer<Option<ContainerAccess>> {
-    let found = services.view(&Context::reading(account)).await?.queue(name).await?;
     let access = |policies| ContainerAccess { public: PublicAccess::Private, policies };
-    Ok(found.record().map(|queue| access(queue.policies.clone())))
+    let read = |view: View| async move {
+        Ok(view.queue(name).await?.record().map(|queue| access(queue.policies.clone())))
+    };
+    services.read(&Context::reading(account), read).await
 }

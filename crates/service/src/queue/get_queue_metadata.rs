@@ -21,8 +21,12 @@ pub struct QueueMetadata {
 
 impl GetQueueMetadata {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<QueueMetadata> {
-        let found = services.view(context).await?.queue(&self.queue).await?;
-        let queue = found.admit(policy::GetQueueMetadata, &())?.into_record()?;
+        let name = &self.queue;
+        let queue = services
+            .read(context, |view| async move {
+                Ok(view.queue(name).await?.admit(policy::GetQueueMetadata, &())?.into_record()?)
+            })
+            .await?;
         let message_count = services.queue_caches().open(queue.messages).count(services).await?;
         Ok(QueueMetadata { metadata: queue.metadata, message_count })
     }
@@ -35,7 +39,11 @@ pub struct GetQueueAcl {
 
 impl GetQueueAcl {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Vec<AccessPolicy>> {
-        let found = services.view(context).await?.queue(&self.queue).await?;
-        Ok(found.admit(policy::GetQueueAcl, &())?.into_record()?.policies)
+        let name = &self.queue;
+        services
+            .read(context, |view| async move {
+                Ok(view.queue(name).await?.admit(policy::GetQueueAcl, &())?.into_record()?.policies)
+            })
+            .await
     }
 }

@@ -73,9 +73,11 @@ impl Delivered {
 
 /// The cache of a queue as it is now.
 async fn open(services: &Services, context: &Context, queue: &str) -> Answer<Arc<QueueCache>> {
-    let found = services.view(context).await?.queue(queue).await?;
-    let messages = found.record().ok_or(ErrorCode::QueueNotFound)?.messages;
-    Ok(services.queue_caches().open(messages))
+    let found = services.read(context, |view| async move {
+        let found = view.queue(queue).await?;
+        Ok(found.record().ok_or(ErrorCode::QueueNotFound)?.messages)
+    });
+    Ok(services.queue_caches().open(found.await?))
 }
 
 /// The cache of a queue as it was lately, for a change whose commit finds out whether it still is.

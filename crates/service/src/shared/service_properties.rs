@@ -69,7 +69,8 @@ pub async fn get_service_properties(
     account: &str,
     service: Service,
 ) -> Answer<ServiceProperties> {
-    services.view(&Context::reading(account)).await?.service_properties(service).await
+    let context = Context::reading(account);
+    services.read(&context, |view| async move { view.service_properties(service).await }).await
 }
 
 impl SetServiceProperties {

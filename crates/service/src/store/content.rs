@@ -125,7 +125,7 @@ fn discard_pieces<W: Changes>(plan: &mut W, content: &Content, pieces: &[Piece])
     let mut chunks = Vec::new();
     for piece in pieces {
         match piece {
-            Piece::Inline { id, .. } => plan.delete(key::inline(*id)),
+            Piece::Inline { id, .. } => plan.delete_private(key::inline(*id)),
             Piece::Chunk { .. } => chunks.push(*piece),
         }
     }

@@ -77,7 +77,7 @@ impl NewContent {
             manifest.publish(&unit.reader().clone(), unit).await?;
         }
         if let Some((id, bytes)) = self.uploaded.inline() {
-            unit.put(key::inline(id), bytes);
+            unit.put_private(key::inline(id), bytes);
         }
         unit.publish(self.uploaded.chunks());
         Ok(())

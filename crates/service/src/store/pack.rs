@@ -178,10 +178,10 @@ async fn pack_run(work: &Work, reader: &Reader, blob: &Key, content: ContentId, 
             }
         }
         plan.output = true;
-        others.iter().for_each(|(segment, _)| plan.delete(segment.clone()));
+        others.iter().for_each(|(segment, _)| plan.delete_for_good(segment.clone()));
         plan.put(last.clone(), packed.encode());
         if let Some(bytes) = inline {
-            plan.put(key::inline(id), bytes.clone());
+            plan.put_private(key::inline(id), bytes.clone());
         }
         plan.publish.extend(chunk.as_ref().map(|chunk| chunk.id));
         plan.put(key::dead_content(replaced_id), replaced.encode());

@@ -277,6 +277,11 @@ impl<M: Mode> Unit<M> {
 pub(in crate::store) trait Changes {
     fn put(&mut self, key: Key, value: Value);
     fn delete(&mut self, key: Key);
+    /// Of a key that nobody makes because there is none: see [`Plan::delete_for_good`].
+    fn delete_for_good(&mut self, key: Key);
+    /// Of a key that no other transaction can be checking: the bytes of a content, which are read untracked.
+    fn put_private(&mut self, key: Key, value: Value);
+    fn delete_private(&mut self, key: Key);
 }
 
 impl Changes for Unit {
@@ -287,6 +292,18 @@ impl Changes for Unit {
     fn delete(&mut self, key: Key) {
         self.inner.plan.lock().delete(key);
     }
+
+    fn delete_for_good(&mut self, key: Key) {
+        self.inner.plan.lock().delete_for_good(key);
+    }
+
+    fn put_private(&mut self, key: Key, value: Value) {
+        self.inner.plan.lock().put_private(key, value);
+    }
+
+    fn delete_private(&mut self, key: Key) {
+        self.inner.plan.lock().delete_private(key);
+    }
 }
 
 impl<T> Changes for Plan<T> {
@@ -296,6 +313,18 @@ impl<T> Changes for Plan<T> {
 
     fn delete(&mut self, key: Key) {
         Plan::delete(self, key);
+    }
+
+    fn delete_for_good(&mut self, key: Key) {
+        Plan::delete_for_good(self, key);
+    }
+
+    fn put_private(&mut self, key: Key, value: Value) {
+        Plan::put_private(self, key, value);
+    }
+
+    fn delete_private(&mut self, key: Key) {
+        Plan::delete_private(self, key);
     }
 }
 

@@ -5,6 +5,7 @@ use lazuli_model::operation::policy;
 
 use super::{Entity, check_key_length};
 use crate::fault::Answer;
+use crate::store::View;
 use crate::{Context, Services};
 
 #[derive(Clone, Debug)]
@@ -16,7 +17,11 @@ pub struct GetEntity {
 
 impl GetEntity {
     pub async fn execute(self, services: &Services, context: &Context) -> Answer<Entity> {
-        let view = services.view(context).await?;
+        let input = &self;
+        services.read(context, |view| async move { input.read(&view).await }).await
+    }
+
+    async fn read(&self, view: &View) -> Answer<Entity> {
         view.table(&self.table).await?.admit(policy::GetEntity, &())?.present()?;
         check_key_length(&self.partition)?;
         check_key_length(&self.row)?;

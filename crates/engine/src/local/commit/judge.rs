@@ -137,8 +137,17 @@ impl Judge {
         let covered = read_at.is_some_and(|seq| self.recent_writes.covers(seq));
         for (key, expect) in &txn.checks {
             let current = match self.recent_writes.get(key) {
+                Some(last)
+                    if !last.present && read_at.is_some_and(|seq| last.seq > seq) && writes(txn, key) =>
+                {
+                    return Err(self.conflict(key));
+                }
                 Some(last) => last.present.then_some(last.seq),
                 None if covered => continue,
+                // Whether it was there meanwhile is not known any more; a fresh snapshot will be young enough.
+                None if read_at.is_some() && *expect == ExpectedVersion::Absent && writes(txn, key) => {
+                    return Err(self.conflict(key));
+                }
                 None => self.written.get_latest(key).map_err(Refusal::Error)?.map(|(seq, _)| seq),
             };
             let expected = match expect {
@@ -187,7 +196,7 @@ impl Judge {
         for (write, private) in writes.chain(private.into_iter().map(|write| (write, true))) {
             let (key, present): (&Key, bool) = match &write {
                 Write::Put(key, _) => (key, true),
-                Write::Delete(key) => (key, false),
+                Write::Delete(key) | Write::DeleteForGood(key) => (key, false),
             };
             let last = Last { seq, present, private, slot: group.writes.len() };
             // A key stands in a group once, with its last write.
@@ -201,6 +210,10 @@ impl Judge {
         release.extend_from_slice(&txn.release);
         Commit { version: version(seq), now: group.now }
     }
+}
+
+fn writes(txn: &Txn, key: &Key) -> bool {
+    txn.writes.iter().any(|write| write.key() == key)
 }
 
 pub(crate) fn refuse_all(txns: &[(Txn, Option<Stamp>)], error: &EngineError) -> Vec<Verdict> {

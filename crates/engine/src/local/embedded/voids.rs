@@ -88,9 +88,8 @@ impl Voids {
     pub fn written(&self, writes: &[(u64, Write)], seqs: RangeInclusive<u64>) {
         // Before looking whether anything is known: see `sampled`.
         self.shown.store(*seqs.end(), Ordering::SeqCst);
-        let deletes =
-            || writes.iter().any(|(_, write)| matches!(write, Write::Delete(key) if is_worth_a_sample(key)));
-        if !self.any.load(Ordering::SeqCst) && !deletes() {
+        let worth = |write: &Write| matches!(write, Write::Delete(key) | Write::DeleteForGood(key) if is_worth_a_sample(key));
+        if !self.any.load(Ordering::SeqCst) && !writes.iter().any(|(_, write)| worth(write)) {
             return;
         }
         let mut state = self.state.write();
@@ -101,8 +100,10 @@ impl Voids {
         for (seq, write) in writes.iter().filter(|(_, write)| is_visible(write.key())) {
             match write {
                 Write::Put(key, _) => state.put(*seq, key),
-                Write::Delete(key) if is_worth_a_sample(key) => state.deleted(key),
-                Write::Delete(_) => {}
+                Write::Delete(key) | Write::DeleteForGood(key) if is_worth_a_sample(key) => {
+                    state.deleted(key)
+                }
+                Write::Delete(_) | Write::DeleteForGood(_) => {}
             }
         }
         let more = state.samples.len() > before;

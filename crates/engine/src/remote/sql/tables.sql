@@ -31,6 +31,17 @@ CREATE TABLE IF NOT EXISTS lazuli.grp (
     autovacuum_vacuum_cost_delay = 0
 );
 
+-- When a key with this hash was last deleted: whoever has read before that that there is none does not make it. Some minutes long.
+CREATE TABLE IF NOT EXISTS lazuli.gone (
+    h bigint NOT NULL PRIMARY KEY,
+    at bigint NOT NULL
+) WITH (
+    fillfactor = 80,
+    autovacuum_vacuum_scale_factor = 0.05,
+    autovacuum_vacuum_threshold = 2000,
+    autovacuum_vacuum_cost_delay = 0
+);
+
 CREATE TABLE IF NOT EXISTS lazuli.setting (
     name text NOT NULL PRIMARY KEY,
     value bytea NOT NULL

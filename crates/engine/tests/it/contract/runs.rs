@@ -9,6 +9,8 @@ contract!(
     a_lost_race_runs_the_closure_again,
     peeks_do_not_conflict,
     range_checks_conflict,
+    what_was_there_meanwhile_is_not_made_as_if_it_had_not_been,
+    a_transaction_put_together_by_hand_asks_about_its_commit_alone,
     no_increment_of_a_hot_key_is_lost,
     hot_keys_do_not_starve_anybody,
     transfers_keep_the_sum,
@@ -102,6 +104,59 @@ async fn a_lost_race_runs_the_closure_again(place: Place) {
 async fn peeks_do_not_conflict(place: Place) {
     let engine = place.open();
     assert_eq!(runs_with_interference(&engine, put("peeked", "x")).await, 1);
+}
+
+/// Of a run that makes a key which it read absent, while another handle makes and deletes it in between: how often the closure
+/// ran, and whether it was dated later than the deletion.
+async fn makes_after(engine: &Engine, other: &Engine, name: &str, between: &[Write]) -> (u32, bool) {
+    let (runs, deleted) = (AtomicU32::new(0), parking_lot::Mutex::new(None));
+    let dated: Result<_, EngineError> = engine
+        .run(None, |reader| {
+            let (runs, deleted) = (&runs, &deleted);
+            async move {
+                assert_eq!(reader.get(key(name)).await?, None);
+                let dated = reader.stamp().now;
+                if runs.fetch_add(1, Ordering::Relaxed) == 0 {
+                    for write in between {
+                        let done = other.commit(txn(other, vec![], vec![write.clone()])).await?;
+                        *deleted.lock() = Some(done.now);
+                    }
+                }
+                let mut plan = Plan::new(dated);
+                plan.put(key(name), "made");
+                Ok(plan)
+            }
+        })
+        .await;
+    assert_eq!(text(engine, name).await.as_deref(), Some("made"));
+    (runs.into_inner(), deleted.into_inner().is_none_or(|deleted| dated.unwrap() >= deleted))
+}
+
+async fn what_was_there_meanwhile_is_not_made_as_if_it_had_not_been(place: Place) {
+    let engines = place.open_several(2);
+    for (round, other) in engines.iter().enumerate() {
+        let name = |name: &str| format!("{round}/{name}");
+        let (a, b, c, long) = (name("a"), name("b"), name("c"), name(&"k".repeat(3_000)));
+        for name in [&a, &long] {
+            let between = [put(name, "x"), delete(name)];
+            assert_eq!(makes_after(&engines[0], other, name, &between).await, (2, true), "{round}");
+        }
+        // What happens to others is nothing to it, and neither is what happened before.
+        let between = [put(&c, "x"), delete(&c)];
+        assert_eq!(makes_after(&engines[0], other, &b, &between).await.0, 1, "{round}");
+        assert_eq!(makes_after(&engines[0], other, &c, &[]).await.0, 1, "{round}");
+    }
+}
+
+async fn a_transaction_put_together_by_hand_asks_about_its_commit_alone(place: Place) {
+    let engine = place.open();
+    write(&engine, vec![put("a", "1")]).await;
+    write(&engine, vec![delete("a")]).await;
+    let absent = vec![(key("a"), ExpectedVersion::Absent)];
+    engine.commit(txn(&engine, absent, vec![put("a", "2")])).await.unwrap();
+    assert_eq!(text(&engine, "a").await.as_deref(), Some("2"));
+    write(&engine, vec![Write::DeleteForGood(key("a"))]).await;
+    assert_eq!(text(&engine, "a").await, None);
 }
 
 async fn range_checks_conflict(place: Place) {

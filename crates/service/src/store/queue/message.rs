@@ -38,11 +38,11 @@ pub fn put<W: Changes>(plan: &mut W, messages: Generation, record: &MessageRecor
 
 /// Takes a message out of its slot, to be put back into another.
 pub fn leave_slot<W: Changes>(plan: &mut W, messages: Generation, slot: Slot) {
-    plan.delete(slot_key(messages, slot));
+    plan.delete_for_good(slot_key(messages, slot));
 }
 
 pub fn delete<W: Changes>(plan: &mut W, messages: Generation, record: &MessageRecord) {
-    plan.delete(key::message(messages, record.id.as_u128()));
+    plan.delete_for_good(key::message(messages, record.id.as_u128()));
     leave_slot(plan, messages, record.slot());
     delete_text(plan, &record.fields.text);
 }
@@ -52,13 +52,13 @@ pub fn put_text<W: Changes>(plan: &mut W, text: &str, now: Timestamp) -> Text {
         return Text::Inline(text.to_owned());
     }
     let content = ContentId::fresh(now);
-    plan.put(key::inline(content), Bytes::copy_from_slice(text.as_bytes()));
+    plan.put_private(key::inline(content), Bytes::copy_from_slice(text.as_bytes()));
     Text::Apart(content)
 }
 
 pub fn delete_text<W: Changes>(plan: &mut W, text: &Text) {
     if let Text::Apart(content) = text {
-        plan.delete(key::inline(*content));
+        plan.delete_private(key::inline(*content));
     }
 }
 

@@ -10,7 +10,7 @@ const PLAN_WRITES: usize = 1_000;
 
 /// Whether the plan takes one more step.
 pub fn has_room<T>(plan: &Plan<T>) -> bool {
-    plan.size() < PLAN_BYTES && plan.writes.len() < PLAN_WRITES
+    plan.size() < PLAN_BYTES && plan.writes.len() + plan.private_writes.len() < PLAN_WRITES
 }
 
 /// What dropping the hold on the content of one record adds at the most: a work item with the pieces of a record, each with

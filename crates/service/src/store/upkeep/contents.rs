@@ -111,7 +111,7 @@ pub async fn release_listed(work: &Work, items: &[Item]) -> Answer<usize> {
                 && item.stands(&reader).await?
             {
                 release(&mut plan, pieces);
-                plan.delete(key::dead_content(item.id));
+                plan.delete_for_good(key::dead_content(item.id));
             }
         }
         Ok::<_, Fault>(plan)
@@ -122,7 +122,7 @@ pub async fn release_listed(work: &Work, items: &[Item]) -> Answer<usize> {
 pub fn release<T>(plan: &mut Plan<T>, pieces: &[Piece]) {
     for piece in pieces {
         match piece {
-            Piece::Inline { id, .. } => plan.delete(key::inline(*id)),
+            Piece::Inline { id, .. } => plan.delete_private(key::inline(*id)),
             Piece::Chunk { .. } => plan.release.extend(piece.chunk()),
         }
     }
@@ -161,7 +161,7 @@ async fn delete_segments(work: &Work, item: &Item) -> Answer<bool> {
         if !item.stands(&reader).await? {
             return Ok::<_, Fault>(Plan::new(false));
         }
-        page.items.into_iter().for_each(|(key, _)| plan.delete(key));
+        page.items.into_iter().for_each(|(key, _)| plan.delete_for_good(key));
         Ok(plan)
     })
     .await
@@ -172,7 +172,7 @@ pub async fn finish(work: &Work, item: &Item) -> Answer<()> {
     work.run(|reader| async move {
         let mut plan = Plan::new(());
         if item.stands(&reader).await? {
-            plan.delete(key::dead_content(item.id));
+            plan.delete_for_good(key::dead_content(item.id));
         }
         Ok::<_, Fault>(plan)
     })

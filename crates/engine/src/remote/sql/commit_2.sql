@@ -6,8 +6,10 @@
 --   until          the time after which each member is not to be committed any more
 --   lock, alone    hashes of keys in ascending order behind that of the whole schema; alone: exclusively
 --   check_*        keys that must have a version, or must be absent where that is NULL
+--   made_*         of these checks, the keys that are made: the place in check_*, the hash, and since when it must have been absent
 --   range_*        ranges that must have a digest; their guards are locked exclusively
 --   delete_*, put_*  what is written; `put_whole` is the whole key of a long one
+--   gone_*         hashes of deleted keys that may be made again: each leaves the time in lazuli.gone
 -- `refused` are the members that were not committed; `lost` says for each why: the place in check_*, or behind these in
 -- range_*, of what did not hold, counted from 0; or -1 when it was too late.
 --
@@ -15,12 +17,13 @@
 -- are taken first, all in one order, so there is no deadlock; they are let go when the commit is durable, replicated and
 -- visible. What was judged therefore cannot change before the commit. Sessions of the other dialect are SERIALIZABLE and
 -- give no locks.
-CREATE OR REPLACE FUNCTION lazuli.commit_1(
+CREATE OR REPLACE FUNCTION lazuli.commit_2(
     group_id uuid, ids uuid[], fixed boolean, seen bigint, moved bigint, until bigint[],
     lock bigint[], alone boolean[],
     check_m int[], check_k bytea[], check_v uuid[],
+    made_m int[], made_c int[], made_h bigint[], made_since bigint[],
     range_m int[], range_from bytea[], range_to bytea[], range_v uuid[],
-    delete_m int[], delete_k bytea[],
+    delete_m int[], delete_k bytea[], gone_m int[], gone_h bigint[],
     put_m int[], put_k bytea[], put_v bytea[], put_whole bytea[],
     OUT now bigint, OUT refused int[], OUT lost int[]
 ) LANGUAGE plpgsql VOLATILE AS $$
@@ -50,6 +53,15 @@ BEGIN
     END IF;
 
     SELECT lazuli.now_1(fixed, seen, c.base) INTO now FROM lazuli.clock AS c;
+    -- What was deleted five minutes ago may be forgotten: upkeep.rs.
+    IF cardinality(made_m) > 0 THEN
+        SELECT refused || coalesce(array_agg(bad.m), '{}'), lost || coalesce(array_agg(bad.c), '{}') INTO refused, lost FROM (
+            SELECT DISTINCT ON (r.m) r.m, r.c
+            FROM unnest(made_m, made_c, made_h, made_since) AS r(m, c, h, s) LEFT JOIN lazuli.gone ON gone.h = r.h
+            WHERE NOT r.m = ANY (refused) AND (gone.at > r.s OR r.s < now - 3000000000)
+            ORDER BY r.m, r.c
+        ) AS bad;
+    END IF;
     IF now > ANY (until) THEN
         SELECT refused || coalesce(array_agg(late.m), '{}'), lost || coalesce(array_agg(-1), '{}') INTO refused, lost FROM (
             SELECT u.i::int - 1 AS m FROM unnest(until) WITH ORDINALITY AS u(t, i)
@@ -64,6 +76,10 @@ BEGIN
     IF cardinality(delete_m) > 0 THEN
         DELETE FROM lazuli.kv USING unnest(delete_m, delete_k) AS d(m, k)
         WHERE kv.k = d.k AND NOT d.m = ANY (refused);
+    END IF;
+    IF cardinality(gone_m) > 0 THEN
+        INSERT INTO lazuli.gone SELECT DISTINCT g.h, now FROM unnest(gone_m, gone_h) AS g(m, h) WHERE NOT g.m = ANY (refused)
+        ON CONFLICT (h) DO UPDATE SET at = greatest(gone.at, EXCLUDED.at);
     END IF;
     IF cardinality(put_m) > 0 THEN
         INSERT INTO lazuli.kv (k, ver, v, kx)
