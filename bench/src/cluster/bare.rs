@@ -96,9 +96,9 @@ async fn commit(
                 Key::from([b"bench-bytes", &number.to_be_bytes()[..], &round.to_be_bytes()].concat())
             };
             plan.put(key, Value::from(vec![b'r'; RECORD]));
-            plan.put(bytes(round), Value::from(vec![b'x'; SIZE]));
+            plan.put_private(bytes(round), Value::from(vec![b'x'; SIZE]));
             if let Some(before) = round.checked_sub(cycle) {
-                plan.delete(bytes(before));
+                plan.delete_private(bytes(before));
             }
         }
     }

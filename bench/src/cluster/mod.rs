@@ -185,7 +185,7 @@ impl Place<'_> {
         for server in servers {
             let admin = server.listener("admin").ok_or("no admin listener")?.address;
             let metrics = self.runtime.block_on(clients::metrics(admin))?;
-            counts.add(&metrics);
+            counts.add(&metrics)?;
         }
         Ok(counts)
     }
@@ -220,7 +220,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, metrics: &str) {
+    fn add(&mut self, metrics: &str) -> Outcome {
         for (name, sum) in [
             ("lazuli_engine_transactions_total ", &mut self.transactions),
             ("lazuli_engine_groups_total ", &mut self.groups),
@@ -228,8 +228,9 @@ impl Counts {
             ("lazuli_database_statements_total ", &mut self.statements),
         ] {
             let value = metrics.lines().find_map(|line| line.strip_prefix(name));
-            *sum += value.and_then(|value| value.trim().parse::<f64>().ok()).unwrap_or(0.0);
+            *sum += value.ok_or_else(|| format!("no {name}in /metrics"))?.trim().parse::<f64>()?;
         }
+        Ok(())
     }
 
     fn since(&self, before: &Self) -> Figure {

@@ -53,7 +53,8 @@ pub(crate) enum Opening {
 pub(crate) struct Submission {
     /// Bytes that it adds to a group.
     pub size: usize,
-    /// Where every check was read, when they were all read from one snapshot.
+    /// What every check holds for, when they are all of one attempt: the snapshot that it read, and the clock after its first
+    /// reading.
     pub read_at: Option<Stamp>,
     /// It gives space back: see [`crate::Engine::giving_back`].
     pub gives_back: bool,
@@ -186,6 +187,15 @@ impl View {
             Self::Local(_) => None,
             #[cfg(feature = "postgres")]
             Self::Remote(view) => Some(view.now()),
+        }
+    }
+
+    /// Where it changes with what is read: the clock after the first of it.
+    pub fn first(&self) -> Option<Ticks> {
+        match self {
+            Self::Local(_) => None,
+            #[cfg(feature = "postgres")]
+            Self::Remote(view) => Some(view.first()),
         }
     }
 

@@ -36,7 +36,7 @@ pub(crate) fn check(txn: &Txn) -> Result<usize, EngineError> {
     for write in txn.all_writes() {
         let (key, value) = match write {
             Write::Put(key, value) => (key, value.len()),
-            Write::Delete(key) | Write::DeleteForGood(key) => (key, 0),
+            Write::Delete(key) | Write::DeleteWithoutTrace(key) => (key, 0),
         };
         check_key(key)?;
         if value > VALUE {

@@ -108,7 +108,7 @@ impl Engine {
         Ok(self.submit(txn, None).await?)
     }
 
-    /// `read_at` is where every check was read, when they were all read from one snapshot.
+    /// `read_at` is what every check holds for, when they are all of one attempt.
     pub(crate) async fn submit(&self, txn: Txn, read_at: Option<Stamp>) -> Result<Commit, Refusal> {
         let size = caps::check(&txn).map_err(Refusal::Error)?;
         self.inner.backend.commit(txn, Submission { size, read_at, gives_back: self.gives_back }).await
@@ -165,6 +165,15 @@ impl Engine {
     /// Transactions and groups committed (their ratio says how well commits share a sync), and how the disk and the memory do.
     pub fn stats(&self) -> EngineStats {
         self.inner.backend.stats()
+    }
+
+    /// Forgets which keys were deleted long ago, as the engine does by itself once in a while. Tells how many.
+    #[cfg(feature = "postgres")]
+    pub async fn forget_deletions(&self) -> Result<u64, EngineError> {
+        match &self.inner.backend {
+            Backend::Local(_) => Ok(0),
+            Backend::Remote(remote) => remote.forget_deletions().await,
+        }
     }
 
     /// Deletes objects of dead servers that nothing names, as the engine does by itself once in a while. Tells how many.

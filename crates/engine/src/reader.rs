@@ -53,6 +53,12 @@ impl Reader {
         Stamp { now: self.inner.view.now().unwrap_or(self.inner.stamp.now), ..self.inner.stamp }
     }
 
+    /// The same, with the clock after the first reading. Nothing that the attempt decides is dated earlier, so a commit that
+    /// makes a key asks whether that was there since then.
+    pub(crate) fn read_at(&self) -> Stamp {
+        Stamp { now: self.inner.view.first().unwrap_or(self.inner.stamp.now), ..self.inner.stamp }
+    }
+
     /// Whether reading takes no round trip.
     pub fn is_near(&self) -> bool {
         self.inner.view.now().is_none()

@@ -103,7 +103,7 @@ impl Engine {
                 release,
                 deadline,
             };
-            let read_at = reader.stamp();
+            let read_at = reader.read_at();
             drop(reader);
             match self.submit(txn, Some(read_at)).await {
                 Ok(_) => return Ok(output),

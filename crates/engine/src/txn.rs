@@ -131,8 +131,8 @@ pub enum ExpectedVersion {
 pub enum Write {
     Put(Key, Value),
     Delete(Key),
-    /// See [`Plan::delete_for_good`].
-    DeleteForGood(Key),
+    /// See [`Plan::delete_without_trace`].
+    DeleteWithoutTrace(Key),
 }
 
 impl Write {
@@ -140,13 +140,13 @@ impl Write {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Put(key, value) => key.len() + value.len(),
-            Self::Delete(key) | Self::DeleteForGood(key) => key.len(),
+            Self::Delete(key) | Self::DeleteWithoutTrace(key) => key.len(),
         }
     }
 
     pub fn key(&self) -> &Key {
         match self {
-            Self::Put(key, _) | Self::Delete(key) | Self::DeleteForGood(key) => key,
+            Self::Put(key, _) | Self::Delete(key) | Self::DeleteWithoutTrace(key) => key,
         }
     }
 }
@@ -247,8 +247,8 @@ impl<T> Plan<T> {
 
     /// Like [`Self::delete`], for a key that no transaction makes because it has found it absent: most keys that are made of ids.
     /// An engine that cannot look back does not note then that it was there.
-    pub fn delete_for_good(&mut self, key: impl Into<Key>) {
-        self.writes.push(Write::DeleteForGood(Key::copy_from_slice(&key.into())));
+    pub fn delete_without_trace(&mut self, key: impl Into<Key>) {
+        self.writes.push(Write::DeleteWithoutTrace(Key::copy_from_slice(&key.into())));
     }
 
     /// Like [`Self::put`], for a key that no other transaction can be checking at that time, alone or in a range: one made of

@@ -32,7 +32,7 @@ impl Memory {
         for (seq, write) in group.writes.iter().cloned() {
             let (key, value) = match write {
                 Write::Put(key, value) => (key, Some(value)),
-                Write::Delete(key) | Write::DeleteForGood(key) => (key, None),
+                Write::Delete(key) | Write::DeleteWithoutTrace(key) => (key, None),
             };
             let deletion = value.is_none();
             let versions = rows.map.entry(key.clone()).or_default();

@@ -136,7 +136,8 @@ impl Shared {
         }
     }
 
-    async fn pause(&self, attempts: u32) {
+    /// Before something is tried again.
+    pub async fn pause(&self, attempts: u32) {
         let longest = Duration::from_millis(1).saturating_mul(1 << attempts.min(6)).min(LONGEST_PAUSE);
         sleep(Duration::from_micros(self.random.below(longest.as_micros() as u64))).await;
     }
@@ -158,11 +159,8 @@ impl Shared {
         }
         let (began, mark) = (Instant::now(), self.barrier.mark());
         let generation = connection.generation;
-        let verdicts = tokio::select! {
-            verdicts = self.commit_group(connection, group, &part.members, part.whole) => verdicts,
-            // The node that has the group is not the primary any more: it may never answer.
-            () = self.primaries.succeeded(generation) => Err(Fault::lost("another primary")),
-        };
+        let verdicts =
+            self.answered(connection, self.commit_group(connection, group, &part.members, part.whole)).await;
         match &verdicts {
             Ok(verdicts) => {
                 self.counters.times.took(began.elapsed());
@@ -175,7 +173,6 @@ impl Shared {
             Err(fault) => {
                 if fault.ends_connection() {
                     *held = None;
-                    self.primaries.suspect(generation);
                 }
             }
         }

@@ -1,60 +1,25 @@
-//! Connections that batches of keys are read through, a statement at a time on each.
+//! Connections that batches of keys are read through: which of them is busy, and who waits for one.
 //!
-//! What is asked for while every lane is busy goes together: the next free lane carries all of it in one statement, which costs
-//! the database little more than one batch does. No task stands behind a lane: one of those who ask leads it, and tells
-//! the others what was found for them. When the leader fails or is dropped, the others ask again.
+//! What is asked for while every lane is busy waits, and goes together in the statement of the next lane that is free, which
+//! costs the database little more than one batch does: see `carrier.rs`. That a lane is busy is a reason to wait, not a
+//! lock: a connection takes any number of statements. So nobody depends on whether those who asked before are still
+//! there to hear the answer: a lane that is busy for long is counted as free.
 
 use super::connection::Connection;
 use super::fault::Fault;
-use super::shared::Shared;
-use super::sql::Sql;
-use super::together::{Asked, Together};
-use super::uuid::Uuid;
+use super::together::Asked;
 use crate::error::EngineError;
-use crate::key::Value;
-use crate::txn::{Entry, Ticks, Version};
+use crate::txn::{Entry, Ticks};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Instant;
-use tokio::sync::oneshot;
-use tokio::time::timeout_at;
+use tokio::sync::{Notify, oneshot};
 
 /// Batches that go together, and keys of them.
 const TOGETHER: usize = 64;
 const KEYS_TOGETHER: usize = 512;
-
-pub(super) struct ReadLanes(Mutex<State>);
-
-struct State {
-    /// The lanes that are free, each with its connection once that was opened.
-    free: Vec<Option<Box<Connection>>>,
-    waiting: VecDeque<Waiter>,
-}
-
-/// A batch that waits for a lane.
-struct Waiter {
-    asked: Asked,
-    told: oneshot::Sender<Told>,
-}
-
-enum Told {
-    /// It has the lane now, and carries what waits.
-    Lead(Lane),
-    /// What was found, and on which generation.
-    Found(Batch, u64),
-    /// The database refused the statement that carried it, maybe for another's sake: each goes alone.
-    Apart,
-}
-
-/// A lane in use. When it is dropped the next who waits has it.
-struct Lane {
-    shared: Arc<Shared>,
-    connection: Option<Box<Connection>>,
-    /// It was handed on.
-    handed: bool,
-}
+/// Beyond these, a batch is turned away at once.
+const WAITING: usize = 16_384;
 
 /// What one statement found: one snapshot.
 #[derive(Debug)]
@@ -67,220 +32,191 @@ pub(super) struct Batch {
     pub now: Ticks,
 }
 
-enum Entered {
-    Leads(Lane),
+/// What was found, and on which generation.
+pub(super) type Told = Result<(Batch, u64), Fault>;
+
+/// A batch that waits for a lane.
+pub(super) struct Waiter {
+    pub asked: Asked,
+    pub told: oneshot::Sender<Told>,
+}
+
+pub(super) struct ReadLanes {
+    state: Mutex<State>,
+    /// Something waits, and a lane may be free.
+    pub wanted: Notify,
+}
+
+struct State {
+    lanes: Vec<Lane>,
+    waiting: VecDeque<Waiter>,
+    /// Whoever carries what waits knows that something does.
+    is_watched: bool,
+    /// How often something that waited was taken, or a lane became free.
+    progress: u64,
+}
+
+#[derive(Default)]
+struct Lane {
+    /// Once it was opened.
+    connection: Option<Arc<Connection>>,
+    is_busy: bool,
+    /// How often it was counted as free while it was busy: what was under way then says nothing about it any more.
+    given_up: u64,
+}
+
+/// Something is under way on a lane, until this is dropped.
+pub(super) struct Busy {
+    pub lane: usize,
+    given_up: u64,
+    lanes: Arc<ReadLanes>,
+}
+
+/// What there is to do for those who wait.
+pub(super) enum Next {
+    /// These go together, on this lane.
+    Carry(Busy, Vec<Waiter>),
+    /// They wait for a lane; how far things have come by now.
+    AllBusy(u64),
+    Nothing,
+}
+
+pub(super) enum Entered {
+    /// A lane was free.
+    Has(Busy),
     Waits(oneshot::Receiver<Told>),
 }
 
 impl ReadLanes {
     pub fn new(count: usize) -> Self {
-        let free = (0..count).map(|_| None).collect();
-        Self(Mutex::new(State { free, waiting: VecDeque::new() }))
+        let lanes = (0..count).map(|_| Lane::default()).collect();
+        let state = State { lanes, waiting: VecDeque::new(), is_watched: false, progress: 0 };
+        Self { state: Mutex::new(state), wanted: Notify::new() }
     }
 
-    /// What waits and goes together with a batch of this size.
-    fn take(&self, mut size: usize) -> Vec<Waiter> {
-        let mut state = self.0.lock();
-        let mut taken = Vec::new();
-        while taken.len() + 1 < TOGETHER
-            && let Some(next) = state.waiting.front()
+    pub fn enter(self: &Arc<Self>, asked: &Asked) -> Result<Entered, EngineError> {
+        let mut state = self.state.lock();
+        if state.waiting.is_empty()
+            && let Some(lane) = state.occupy()
         {
+            return Ok(Entered::Has(self.busy(lane)));
+        }
+        if state.waiting.len() >= WAITING {
+            state.waiting.retain(|waiter| !waiter.told.is_closed());
+        }
+        if state.waiting.len() >= WAITING {
+            return Err(EngineError::Unavailable("overloaded"));
+        }
+        let (told, tells) = oneshot::channel();
+        state.waiting.push_back(Waiter { asked: asked.clone(), told });
+        if !state.is_watched {
+            state.is_watched = true;
+            self.wanted.notify_one();
+        }
+        Ok(Entered::Waits(tells))
+    }
+
+    fn busy(self: &Arc<Self>, (lane, given_up): (usize, u64)) -> Busy {
+        Busy { lane, given_up, lanes: self.clone() }
+    }
+
+    pub fn next(self: &Arc<Self>) -> Next {
+        let mut state = self.state.lock();
+        let taken = match state.lanes.iter().any(|lane| !lane.is_busy) {
+            true => state.take(),
+            false => Vec::new(),
+        };
+        if !taken.is_empty()
+            && let Some(lane) = state.occupy()
+        {
+            return Next::Carry(self.busy(lane), taken);
+        }
+        state.is_watched = !state.waiting.is_empty();
+        match state.is_watched {
+            true => Next::AllBusy(state.progress),
+            false => Next::Nothing,
+        }
+    }
+
+    /// What goes next on a lane that is done with what was under way. Nothing when it was counted as free meanwhile: others
+    /// use it.
+    pub fn take(&self, busy: &Busy) -> Vec<Waiter> {
+        let mut state = self.state.lock();
+        let is_still_its = |lane: &Lane| lane.given_up == busy.given_up;
+        match state.lanes.get(busy.lane).is_some_and(is_still_its) {
+            true => state.take(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Nothing has come further since then: what waits is not to wait for what is under way any more.
+    pub fn give_up(&self, since: u64) {
+        let mut state = self.state.lock();
+        if state.progress == since {
+            state.progress += 1;
+            for lane in &mut state.lanes {
+                lane.is_busy = false;
+                lane.given_up += 1;
+            }
+        }
+    }
+
+    pub fn connection(&self, lane: usize) -> Option<Arc<Connection>> {
+        self.state.lock().lanes.get(lane)?.connection.clone()
+    }
+
+    pub fn set_connection(&self, lane: usize, connection: Option<Arc<Connection>>) {
+        if let Some(lane) = self.state.lock().lanes.get_mut(lane) {
+            lane.connection = connection;
+        }
+    }
+}
+
+impl State {
+    /// The number of a lane that was free until now.
+    fn occupy(&mut self) -> Option<(usize, u64)> {
+        let number = self.lanes.iter().position(|lane| !lane.is_busy)?;
+        let lane = self.lanes.get_mut(number)?;
+        lane.is_busy = true;
+        Some((number, lane.given_up))
+    }
+
+    /// What waits and goes together, in the order in which it came. The first of it goes however large it is.
+    fn take(&mut self) -> Vec<Waiter> {
+        let (mut taken, mut size) = (Vec::new(), 0);
+        while taken.len() < TOGETHER
+            && let Some(next) = self.waiting.pop_front()
+        {
+            if next.told.is_closed() {
+                continue;
+            }
             size += next.asked.size();
-            if size > KEYS_TOGETHER {
+            if size > KEYS_TOGETHER && !taken.is_empty() {
+                self.waiting.push_front(next);
                 break;
             }
-            let next = state.waiting.pop_front();
-            taken.extend(next.filter(|waiter| !waiter.told.is_closed()));
+            taken.push(next);
         }
+        self.progress += 1;
         taken
     }
 }
 
-impl Lane {
-    /// Sees to it that there is a connection to the proven primary.
-    async fn connect(&mut self, until: Instant) -> Result<&Connection, Fault> {
-        let primaries = &self.shared.primaries;
-        let primary = primaries.wait(until).await.map_err(|_| Fault::lost("no proven primary"))?;
-        let usable = |open: &Connection| open.generation == primary.generation && !open.is_closed();
-        if !self.connection.as_deref().is_some_and(usable) {
-            self.connection = None;
-            self.connection = Some(Box::new(primaries.connect(until).await?));
-        }
-        self.connection.as_deref().ok_or(Fault::lost("no connection"))
-    }
-
-    /// The next who waits has the lane, or it is free.
-    fn hand_on(&mut self) {
-        let mut connection = self.connection.take();
-        loop {
-            let waiter = {
-                let mut state = self.shared.lanes.0.lock();
-                match state.waiting.pop_front() {
-                    Some(waiter) => waiter,
-                    None => return state.free.push(connection),
-                }
-            };
-            let lane = Self { shared: self.shared.clone(), connection, handed: false };
-            match waiter.told.send(Told::Lead(lane)) {
-                // Its caller does not wait any more.
-                Err(Told::Lead(mut lane)) => {
-                    lane.handed = true;
-                    connection = lane.connection.take();
-                }
-                _ => return,
-            }
-        }
-    }
-}
-
-impl Drop for Lane {
+impl Drop for Busy {
     fn drop(&mut self) {
-        if !self.handed {
-            self.hand_on();
-        }
-    }
-}
-
-impl Shared {
-    fn enter(self: &Arc<Self>, asked: &Asked) -> Entered {
-        let mut state = self.lanes.0.lock();
-        match state.free.pop() {
-            Some(connection) => Entered::Leads(Lane { shared: self.clone(), connection, handed: false }),
-            None => {
-                let (told, tells) = oneshot::channel();
-                state.waiting.push_back(Waiter { asked: asked.clone(), told });
-                Entered::Waits(tells)
-            }
-        }
-    }
-
-    /// One batch, and whether what was read before is still the same. Waits for a primary, and asks again when a connection
-    /// is lost: until then. Also tells which generation was read from.
-    pub async fn read_batch(
-        self: &Arc<Self>,
-        asked: Asked,
-        until: Instant,
-    ) -> Result<(Batch, u64), EngineError> {
-        self.counters.batches.fetch_add(1, Ordering::Relaxed);
-        loop {
-            let told = match self.enter(&asked) {
-                Entered::Leads(lane) => Ok(Told::Lead(lane)),
-                Entered::Waits(tells) => match timeout_at(until.into(), tells).await {
-                    Ok(told) => told.map_err(|_| Fault::lost("the leader of a lane failed")),
-                    Err(_) => return Err(EngineError::Unavailable("no lane was free in time")),
-                },
-            };
-            let read = match told {
-                Ok(Told::Found(batch, generation)) => return Ok((batch, generation)),
-                Ok(Told::Lead(lane)) => self.lead(lane, &asked, until).await,
-                Ok(Told::Apart) => self.read_apart(&asked, until).await,
-                Err(fault) => Err(fault),
-            };
-            match read {
-                Ok(found) => return Ok(found),
-                Err(fault) if !fault.ends_connection() || Instant::now() >= until => return Err(fault.into()),
-                Err(_) => {}
-            }
-        }
-    }
-
-    /// Carries this batch, and all that waits by now.
-    async fn lead(
-        self: &Arc<Self>,
-        mut lane: Lane,
-        asked: &Asked,
-        until: Instant,
-    ) -> Result<(Batch, u64), Fault> {
-        let connection = lane.connect(until).await?;
-        let generation = connection.generation;
-        let others = self.lanes.take(asked.size());
-        self.counters.statements.fetch_add(1, Ordering::Relaxed);
-        if others.is_empty() {
-            let read = self.read_on(connection, asked).await;
-            return Ok((self.noted(read, generation)?, generation));
-        }
-        let together = Together::of(std::iter::once(asked).chain(others.iter().map(|waiter| &waiter.asked)));
-        let read = self.read_together(connection, &together).await;
-        match self.noted(read, generation) {
-            Ok(mut batches) => {
-                drop(lane);
-                let own = batches.next().ok_or(Fault::lost("no batch was read"))?;
-                for (waiter, batch) in others.into_iter().zip(batches) {
-                    let _ = waiter.told.send(Told::Found(batch, generation));
-                }
-                Ok((own, generation))
-            }
-            // The others ask again when they find that nobody will tell them anything.
-            Err(fault) if fault.ends_connection() => Err(fault),
-            Err(_) => {
-                drop(lane);
-                for waiter in others {
-                    let _ = waiter.told.send(Told::Apart);
-                }
-                self.read_apart(asked, until).await
-            }
-        }
-    }
-
-    async fn read_apart(&self, asked: &Asked, until: Instant) -> Result<(Batch, u64), Fault> {
-        let connection = self.pooled(until).await?;
-        let generation = connection.generation;
-        let read = self.read_on(&connection, asked).await;
-        let batch = self.noted(read, generation)?;
-        self.pool.give_back(connection);
-        Ok((batch, generation))
-    }
-
-    /// A primary whose connection was lost is suspect.
-    fn noted<T>(&self, read: Result<T, Fault>, generation: u64) -> Result<T, Fault> {
-        if let Err(fault) = &read
-            && fault.ends_connection()
+        let mut state = self.lanes.state.lock();
+        let waits = !state.waiting.is_empty();
+        if let Some(lane) = state.lanes.get_mut(self.lane)
+            && lane.given_up == self.given_up
         {
-            self.primaries.suspect(generation);
-        }
-        read
-    }
-
-    pub async fn read_on(&self, connection: &Connection, asked: &Asked) -> Result<Batch, Fault> {
-        let one = Together::of(std::iter::once(asked));
-        let mut batches = self.read_together(connection, &one).await?;
-        batches.next().ok_or(Fault::lost("no batch was read"))
-    }
-
-    /// One statement: the batches in the order in which they were put together.
-    async fn read_together(
-        &self,
-        connection: &Connection,
-        together: &Together<'_>,
-    ) -> Result<std::vec::IntoIter<Batch>, Fault> {
-        let (fixed, seen) = self.clock.sent();
-        let keys = together.keys();
-        let rows = if together.earlier().is_empty() {
-            connection.query(Sql::Read, &[&fixed, &seen, &keys]).await?
-        } else {
-            let (earlier, versions): (Vec<&[u8]>, Vec<Option<Uuid>>) = together
-                .earlier()
-                .iter()
-                .map(|(key, version)| (*key, version.map(|version| Uuid(version.0))))
-                .unzip();
-            connection.query(Sql::ReadAgain, &[&fixed, &seen, &keys, &earlier, &versions]).await?
-        };
-        let mut found = vec![None; keys.len()];
-        let (mut changed, mut now) = (Vec::new(), Ticks(0));
-        for row in rows {
-            let at: i32 = row.try_get(0)?;
-            match usize::try_from(at) {
-                Ok(0) => now = self.clock.told(row.try_get(3)?),
-                Ok(at) => {
-                    let (Uuid(version), value): (Uuid, &[u8]) = (row.try_get(1)?, row.try_get(2)?);
-                    if let Some(entry) = found.get_mut(at - 1) {
-                        *entry =
-                            Some(Entry { version: Version(version), value: Value::copy_from_slice(value) });
-                    }
-                }
-                Err(_) => changed.push(at.unsigned_abs() as usize - 1),
+            lane.is_busy = false;
+            state.progress += 1;
+            if waits {
+                self.lanes.wanted.notify_one();
             }
         }
-        Ok(together.apart(&found, &changed, now).into_iter())
     }
 }
+
+#[cfg(test)]
+mod tests;

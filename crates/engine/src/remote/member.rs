@@ -44,7 +44,7 @@ pub(super) struct Check {
     pub key: Key,
     pub index_key: Key,
     pub expected: Option<Version>,
-    /// It makes this key, which was absent when it was read: then. It is not to have been there since.
+    /// Set for a key that the transaction makes: when its attempt first read. The commit is refused if the key was deleted later.
     pub absent_since: Option<Ticks>,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Change {
     pub index_key: Key,
     /// `None` deletes.
     pub value: Option<Value>,
-    /// The key may be made again.
+    /// When the key was deleted is noted in `gone`.
     pub leaves_trace: bool,
 }
 
@@ -70,7 +70,7 @@ impl Change {
         let (key, value, leaves_trace) = match write {
             Write::Put(key, value) => (key, Some(value), false),
             Write::Delete(key) => (key, None, true),
-            Write::DeleteForGood(key) => (key, None, false),
+            Write::DeleteWithoutTrace(key) => (key, None, false),
         };
         Self { index_key: index_key(&key), key, value, leaves_trace }
     }
@@ -154,6 +154,8 @@ impl Member {
             Range { from, to, digest: check.digest, guard: check.guard }
         });
         let mut private = last_of_each(txn.private_writes);
+        // Nobody can be checking them.
+        private.iter_mut().for_each(|change| change.leaves_trace = false);
         private.extend(txn.publish.iter().map(|id| Change::own(CHUNK_ROW, *id, Some(Value::new()))));
         for id in &txn.release {
             private.push(Change::own(CHUNK_ROW, *id, None));

@@ -6,6 +6,7 @@
 
 mod answer;
 mod barrier;
+mod carrier;
 mod clock;
 mod commit;
 mod connection;
@@ -115,7 +116,7 @@ impl Remote {
             clock,
             primaries,
             barrier: Barrier::default(),
-            lanes: ReadLanes::new(settings.read_lanes),
+            lanes: Arc::new(ReadLanes::new(settings.read_lanes)),
             pool: Pool::new(settings.readers),
             queue: Queue::new(settings.commit_lanes),
             recent: Default::default(),
@@ -141,6 +142,7 @@ impl Remote {
                 _ = lanes.join_all() => {}
                 () = working.primaries.watch(connection, primary, &working.clock) => {}
                 () = Barrier::serve(working.clone()) => {}
+                () = working.clone().carry_batches() => {}
                 () = upkeep::run(working.clone()) => {}
                 () = bytes_upkeep(working.clone()) => {}
                 () = raise_clock_once(working.clone()) => {}
@@ -213,6 +215,10 @@ impl Remote {
             tracing::warn!(%fault, "the database was not told that this server leaves");
         }
         Ok(())
+    }
+
+    pub async fn forget_deletions(&self) -> Result<u64, EngineError> {
+        Ok(self.shared.purge_gone().await?)
     }
 
     #[cfg(feature = "objects")]

@@ -99,12 +99,7 @@ impl Shared {
                         self.pool.held.lock().push(Arc::downgrade(&pinned));
                         return Ok((pinned, batch));
                     }
-                    Err(fault) => {
-                        if fault.ends_connection() {
-                            self.primaries.suspect(connection.generation);
-                        }
-                        fault
-                    }
+                    Err(fault) => fault,
                 },
                 Err(fault) => fault,
             };
@@ -129,16 +124,16 @@ impl Shared {
 
     /// The beginning and the first batch are one round trip.
     async fn begin(&self, connection: &Connection, asked: &Asked) -> Result<Batch, Fault> {
-        connection.statement(asked.sql()).await?;
+        self.answered(connection, connection.statement(asked.sql())).await?;
         let mut begun = pin!(connection.execute(BEGIN));
         // Sent by its first poll, before the batch is.
         let early = begun.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        let batch = self.read_on(connection, asked).await;
+        let batch = self.read_on(connection, asked).await?;
         match early {
             std::task::Poll::Ready(begun) => begun?,
             std::task::Poll::Pending => begun.await?,
         }
-        batch
+        Ok(batch)
     }
 }
 
@@ -154,7 +149,7 @@ impl Pinned {
 
     pub async fn query(&self, sql: Sql, params: Params<'_>) -> Result<Vec<Row>, EngineError> {
         let connection = self.connection()?;
-        self.kept(connection.query(sql, params).await)
+        self.kept(self.shared.answered(connection, connection.query(sql, params)).await)
     }
 
     fn connection(&self) -> Result<&Connection, EngineError> {
@@ -169,12 +164,7 @@ impl Pinned {
         match answer {
             _ if self.ended.load(Ordering::SeqCst) => Err(TOO_LONG),
             Ok(answer) => Ok(answer),
-            Err(fault) => {
-                if fault.ends_connection() {
-                    self.shared.primaries.suspect(self.generation());
-                }
-                Err(fault.into())
-            }
+            Err(fault) => Err(fault.into()),
         }
     }
 

@@ -236,7 +236,8 @@ impl Primaries {
             // A test's clock stands still, and the database takes the server's word for it.
             (true, _) => Ok(()),
             (false, seen) => {
-                schema::raise_clock(connection, &self.settings.schema, primary.timeline, seen).await
+                let is_moved = clock.offset().0 > 0;
+                schema::raise_clock(connection, &self.settings.schema, primary.timeline, seen, is_moved).await
             }
         }
     }

@@ -122,24 +122,27 @@ async fn read(connection: &Connection, schema: &str) -> Result<Found, Fault> {
     })
 }
 
-/// Before a server uses a node: the time that all servers are told there is not behind what this one has seen. So what one server
-/// dates is never in the future of another, though the clock of a new primary may be behind.
+/// Before a server uses a node: the time that all servers are told there is not behind what this one has seen, nor behind the newest
+/// groups, unless a test has moved the times of these. So what one server dates is never in the future of another, though the clock of a
+/// new primary may be behind.
 pub(super) async fn raise_clock(
     connection: &Connection,
     schema: &str,
     timeline: i32,
     seen: i64,
+    is_moved: bool,
 ) -> Result<(), Fault> {
     let text = format!(
         "INSERT INTO \"{schema}\".clock AS old
-            SELECT true, $1, greatest(0, CASE WHEN t.now < $2 THEN $2 - t.now / 8 * 7 END)
-            FROM (SELECT \"{schema}\".now_1(false, 0, 0) AS now) AS t
+            SELECT true, $1, greatest(0, CASE WHEN t.now < t.seen THEN t.seen - t.now / 8 * 7 END)
+            FROM (SELECT \"{schema}\".now_1(false, 0, 0) AS now, greatest($2, CASE WHEN NOT $3 THEN
+                (SELECT max(at) FROM (SELECT at FROM \"{schema}\".grp ORDER BY id DESC LIMIT 1000) AS newest) END) AS seen) AS t
             ON CONFLICT (one) DO UPDATE SET timeline = EXCLUDED.timeline,
                 base = CASE WHEN old.timeline = EXCLUDED.timeline THEN greatest(old.base, EXCLUDED.base)
                     ELSE EXCLUDED.base END
             WHERE old.timeline <> EXCLUDED.timeline OR old.base < EXCLUDED.base"
     );
-    connection.ask(&text, &[&timeline, &seen]).await.map(drop)
+    connection.ask(&text, &[&timeline, &seen, &is_moved]).await.map(drop)
 }
 
 /// Notes the latest moment that was handed out, for those who begin later.

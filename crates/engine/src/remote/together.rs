@@ -74,7 +74,7 @@ impl<'a> Together<'a> {
 
     /// What was found for each batch: `found` in the order of the keys, `changed` the places of the earlier ones that have
     /// another version by now.
-    pub fn apart(&self, found: &[Option<Entry>], changed: &[usize], now: Ticks) -> Vec<Batch> {
+    pub fn split(&self, found: &[Option<Entry>], changed: &[usize], now: Ticks) -> Vec<Batch> {
         let mut from = 0;
         let part = |part: &Part| {
             let own = from..part.earlier_end;
@@ -108,16 +108,16 @@ mod tests {
         assert_eq!(together.earlier().len(), 3);
         let entry = |name: &'static str| Some(Entry { version: Version(7), value: Value::from(name) });
         let found = [entry("of c"), None, entry("of b")];
-        let apart = |changed: &[usize]| together.apart(&found, changed, Ticks(5));
+        let split = |changed: &[usize]| together.split(&found, changed, Ticks(5));
         let values = |batch: &Batch| -> Vec<Option<Value>> {
             batch.entries.iter().map(|entry| entry.as_ref().map(|entry| entry.value.clone())).collect()
         };
         let value = |name: &'static str| Some(Value::from(name));
-        let whole = apart(&[]);
+        let whole = split(&[]);
         assert_eq!(values(&whole[0]), [value("of c"), None]);
         assert_eq!(values(&whole[1]), [value("of b"), value("of c"), value("of c")]);
         assert!(whole[2].entries.is_empty() && whole.iter().all(|batch| batch.now == Ticks(5)));
-        let torn = |changed: &[usize]| apart(changed).iter().map(|batch| batch.torn).collect::<Vec<_>>();
+        let torn = |changed: &[usize]| split(changed).iter().map(|batch| batch.torn).collect::<Vec<_>>();
         assert_eq!(torn(&[]), [false, false, false]);
         assert_eq!(torn(&[1]), [false, true, false]);
         assert_eq!(torn(&[2]), [false, false, true]);

@@ -38,9 +38,14 @@ pub(crate) struct RemoteView {
     /// Held while a batch is read without a snapshot: the next must compare with it.
     snapshot: AsyncMutex<Option<Arc<Pinned>>>,
     torn: AtomicBool,
+    /// Something was read.
+    is_begun: AtomicBool,
+    /// The time was asked for before that.
+    is_dated_early: AtomicBool,
     /// Of the node that was read from last.
     generation: AtomicU64,
-    /// The clock after what was read last, without what a test moved it by.
+    /// The clock after what was read first, and after what was read last, without what a test moved it by.
+    first: AtomicU64,
     now: AtomicU64,
     /// It reads from one snapshot, which the first read takes.
     holds: bool,
@@ -89,7 +94,10 @@ impl RemoteView {
             snapshot: AsyncMutex::new(snapshot),
             torn: AtomicBool::new(false),
             generation: AtomicU64::new(generation),
+            first: AtomicU64::new(batch.now.0),
             now: AtomicU64::new(batch.now.0),
+            is_begun: AtomicBool::new(at_once),
+            is_dated_early: AtomicBool::new(false),
             holds,
             answers: matches!(opening, Opening::Held | Opening::AtFirstRead) && shared.settings.strict,
         };
@@ -106,7 +114,16 @@ impl RemoteView {
     /// The clock after everything that was read. All of it together is what the last batch would have found alone, so
     /// nothing of it is dated later than this.
     pub fn now(&self) -> Ticks {
+        if !self.is_begun.load(Ordering::Relaxed) {
+            self.is_dated_early.store(true, Ordering::Relaxed);
+        }
         self.shared.clock.moved(Ticks(self.now.load(Ordering::Relaxed)))
+    }
+
+    /// The clock after what was read first, or that of the opening where that was asked for. Nothing that an attempt decides is
+    /// dated earlier.
+    pub fn first(&self) -> Ticks {
+        self.shared.clock.moved(Ticks(self.first.load(Ordering::Relaxed)))
     }
 
     /// What was read before, or with the opening.
@@ -140,8 +157,7 @@ impl RemoteView {
             } else {
                 let until = Instant::now() + PATIENCE;
                 let (batch, generation) = self.shared.read_batch(Asked::new(wanted, earlier), until).await?;
-                self.generation.store(generation, Ordering::Relaxed);
-                self.now.store(batch.now.0, Ordering::Relaxed);
+                self.told(generation, batch.now);
                 batch
             };
             self.whole(&batch)?;
@@ -169,8 +185,15 @@ impl RemoteView {
 
     /// From now on everything is read from this snapshot.
     fn begun(&self, pinned: &Pinned, batch: &Batch) {
-        self.generation.store(pinned.generation(), Ordering::Relaxed);
-        self.now.store(batch.now.0, Ordering::Relaxed);
+        self.told(pinned.generation(), batch.now);
+    }
+
+    fn told(&self, generation: u64, now: Ticks) {
+        self.generation.store(generation, Ordering::Relaxed);
+        self.now.store(now.0, Ordering::Relaxed);
+        if !self.is_begun.swap(true, Ordering::Relaxed) && !self.is_dated_early.load(Ordering::Relaxed) {
+            self.first.store(now.0, Ordering::Relaxed);
+        }
     }
 
     /// Reads keys ahead of those that will ask for them, in one batch.

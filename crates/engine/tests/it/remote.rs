@@ -2,7 +2,7 @@
 
 use crate::contract::{delete, key, put, text, txn, write};
 use crate::postgres::Database;
-use lazuli_engine::{Dialect, Engine, EngineError, Host, Outcome, Plan, Reads};
+use lazuli_engine::{Dialect, Engine, EngineError, Host, Outcome, Plan, Reads, Write};
 use lazuli_testing::postgres::shared;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -208,6 +208,89 @@ async fn a_primary_that_stood_still_is_relied_on_again() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     assert_eq!(add_one(&engine, "a").await.unwrap(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_reads_while_the_database_stands_still_is_told_so_in_time() {
+    let Some((proxy, database)) = behind_a_proxy(Dialect::Locks).await else { return };
+    let engine = database.open(Host::real());
+    write(&engine, vec![put("a", "1")]).await;
+    proxy.faults.frozen.store(1, Ordering::Relaxed);
+    let mut readers = JoinSet::new();
+    for _ in 0..100 {
+        let engine = engine.clone();
+        readers.spawn(async move {
+            let read = engine.look(|reader| async move { reader.get(key("a")).await.map(drop) });
+            tokio::time::timeout(Duration::from_secs(30), read).await.expect("an answer in time")
+        });
+    }
+    for read in readers.join_all().await {
+        assert!(matches!(read, Err(EngineError::Unavailable(_))), "{read:?}");
+    }
+    proxy.faults.frozen.store(0, Ordering::Relaxed);
+    let began = Instant::now();
+    while engine.look(|reader| async move { reader.get(key("a")).await }).await.is_err() {
+        assert!(began.elapsed() < Duration::from_secs(60), "it is not read again");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Polls it once, so that what it asks for is on its way.
+async fn begin<F: Future>(mut begun: std::pin::Pin<&mut F>) {
+    std::future::poll_fn(|context| {
+        assert!(begun.as_mut().poll(context).is_pending());
+        std::task::Poll::Ready(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_asks_and_does_not_listen_keeps_nobody_else_waiting() {
+    let Some(mut database) = Database::new(Dialect::Locks) else { return };
+    database.options.read_lanes = 2;
+    let engine = database.open(Host::real());
+    write(&engine, vec![put("a", "1")]).await;
+    let read = || engine.look(|reader| async move { reader.get(key("a")).await });
+    // Three of them: two have the lanes, and one waits.
+    let (mut one, mut two, mut three) =
+        (std::pin::pin!(read()), std::pin::pin!(read()), std::pin::pin!(read()));
+    begin(one.as_mut()).await;
+    begin(two.as_mut()).await;
+    begin(three.as_mut()).await;
+    for _ in 0..20 {
+        let others = tokio::time::timeout(Duration::from_secs(20), read());
+        assert!(others.await.expect("an answer").unwrap().is_some());
+    }
+    // They leave without having heard anything; nothing of theirs stays behind.
+    drop(engine.clone());
+    assert!(one.await.unwrap().is_some() && two.await.unwrap().is_some() && three.await.unwrap().is_some());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn deletions_that_may_matter_are_known_for_ten_minutes() {
+    let Some(database) = Database::new(Dialect::Locks) else { return };
+    let host = Host::test();
+    let clock = host.clock.clone();
+    let engine = database.open(host);
+    let pass = |minutes: u64| match &clock {
+        lazuli_engine::host::Clock::Manual(clock) => clock.advance(Duration::from_secs(60 * minutes)),
+        _ => panic!("a clock that is moved by hand"),
+    };
+    let mut private = txn(&engine, vec![], vec![put("a", "1"), put("b", "1"), put("c", "1")]);
+    private.private_writes = vec![put("private", "1")];
+    engine.commit(private).await.unwrap();
+    let mut private = txn(&engine, vec![], vec![delete("a"), Write::DeleteWithoutTrace(key("b"))]);
+    private.private_writes = vec![delete("private")];
+    engine.commit(private).await.unwrap();
+    pass(6);
+    write(&engine, vec![delete("c")]).await;
+    pass(3);
+    assert_eq!(engine.forget_deletions().await.unwrap(), 0);
+    pass(2);
+    assert_eq!(engine.forget_deletions().await.unwrap(), 1, "only what was deleted with a trace");
+    pass(6);
+    assert_eq!(engine.forget_deletions().await.unwrap(), 1);
+    assert_eq!(engine.forget_deletions().await.unwrap(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -178,7 +178,7 @@ async fn pack_run(work: &Work, reader: &Reader, blob: &Key, content: ContentId, 
             }
         }
         plan.output = true;
-        others.iter().for_each(|(segment, _)| plan.delete_for_good(segment.clone()));
+        others.iter().for_each(|(segment, _)| plan.delete_without_trace(segment.clone()));
         plan.put(last.clone(), packed.encode());
         if let Some(bytes) = inline {
             plan.put_private(key::inline(id), bytes.clone());

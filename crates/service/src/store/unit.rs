@@ -277,8 +277,8 @@ impl<M: Mode> Unit<M> {
 pub(in crate::store) trait Changes {
     fn put(&mut self, key: Key, value: Value);
     fn delete(&mut self, key: Key);
-    /// Of a key that nobody makes because there is none: see [`Plan::delete_for_good`].
-    fn delete_for_good(&mut self, key: Key);
+    /// Of a key that nobody makes because there is none: see [`Plan::delete_without_trace`].
+    fn delete_without_trace(&mut self, key: Key);
     /// Of a key that no other transaction can be checking: the bytes of a content, which are read untracked.
     fn put_private(&mut self, key: Key, value: Value);
     fn delete_private(&mut self, key: Key);
@@ -293,8 +293,8 @@ impl Changes for Unit {
         self.inner.plan.lock().delete(key);
     }
 
-    fn delete_for_good(&mut self, key: Key) {
-        self.inner.plan.lock().delete_for_good(key);
+    fn delete_without_trace(&mut self, key: Key) {
+        self.inner.plan.lock().delete_without_trace(key);
     }
 
     fn put_private(&mut self, key: Key, value: Value) {
@@ -315,8 +315,8 @@ impl<T> Changes for Plan<T> {
         Plan::delete(self, key);
     }
 
-    fn delete_for_good(&mut self, key: Key) {
-        Plan::delete_for_good(self, key);
+    fn delete_without_trace(&mut self, key: Key) {
+        Plan::delete_without_trace(self, key);
     }
 
     fn put_private(&mut self, key: Key, value: Value) {

@@ -253,17 +253,23 @@ async fn perform(
     }
     call.control.set_async_id(call.connection.fresh_async_id());
     before.push(interim(call));
-    send(&call.connection, std::mem::take(before), encrypted_by).await;
-    call.control.settle();
-    if is_cancellable(command) {
-        // A request that waits for something to happen gives its place to the next one.
-        held.take();
-    }
-    let outcome = tokio::select! {
-        biased;
-        done = &mut work => done,
-        () = &mut cancelled => Err(NtStatus::CANCELLED.into()),
+    let told = async {
+        send(&call.connection, std::mem::take(before), encrypted_by).await;
+        call.control.settle();
+        if is_cancellable(command) {
+            // A request that waits for something to happen gives its place to the next one.
+            held.take();
+        }
     };
+    let done = async {
+        tokio::select! {
+            biased;
+            done = &mut work => done,
+            () = &mut cancelled => Err(NtStatus::CANCELLED.into()),
+        }
+    };
+    // The work goes on while a client is slow to take the word: others may wait for what it has meanwhile.
+    let ((), outcome) = tokio::join!(told, done);
     parked.fetch_sub(1, Ordering::Relaxed);
     outcome
 }

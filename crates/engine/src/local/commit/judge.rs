@@ -196,7 +196,7 @@ impl Judge {
         for (write, private) in writes.chain(private.into_iter().map(|write| (write, true))) {
             let (key, present): (&Key, bool) = match &write {
                 Write::Put(key, _) => (key, true),
-                Write::Delete(key) | Write::DeleteForGood(key) => (key, false),
+                Write::Delete(key) | Write::DeleteWithoutTrace(key) => (key, false),
             };
             let last = Last { seq, present, private, slot: group.writes.len() };
             // A key stands in a group once, with its last write.

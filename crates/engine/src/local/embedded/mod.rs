@@ -217,7 +217,7 @@ impl Embedded {
             bytes += ITEM + write.len();
             match write {
                 Write::Put(key, value) => batch.insert(spaces.of(key), key.clone(), stamped(*seq, value)),
-                Write::Delete(key) | Write::DeleteForGood(key) => {
+                Write::Delete(key) | Write::DeleteWithoutTrace(key) => {
                     deleted += 1;
                     batch.remove(spaces.of(key), key.clone());
                 }

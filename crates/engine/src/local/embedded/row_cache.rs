@@ -228,7 +228,7 @@ impl RowCache {
         for (seq, write) in writes {
             let (key, value) = match write {
                 Write::Put(key, value) => (key, Some(value)),
-                Write::Delete(key) | Write::DeleteForGood(key) => (key, None),
+                Write::Delete(key) | Write::DeleteWithoutTrace(key) => (key, None),
             };
             let (set, tag) = self.set(key);
             let mut places = set.0.lock();

@@ -88,7 +88,7 @@ impl Voids {
     pub fn written(&self, writes: &[(u64, Write)], seqs: RangeInclusive<u64>) {
         // Before looking whether anything is known: see `sampled`.
         self.shown.store(*seqs.end(), Ordering::SeqCst);
-        let worth = |write: &Write| matches!(write, Write::Delete(key) | Write::DeleteForGood(key) if is_worth_a_sample(key));
+        let worth = |write: &Write| matches!(write, Write::Delete(key) | Write::DeleteWithoutTrace(key) if is_worth_a_sample(key));
         if !self.any.load(Ordering::SeqCst) && !writes.iter().any(|(_, write)| worth(write)) {
             return;
         }
@@ -100,10 +100,10 @@ impl Voids {
         for (seq, write) in writes.iter().filter(|(_, write)| is_visible(write.key())) {
             match write {
                 Write::Put(key, _) => state.put(*seq, key),
-                Write::Delete(key) | Write::DeleteForGood(key) if is_worth_a_sample(key) => {
+                Write::Delete(key) | Write::DeleteWithoutTrace(key) if is_worth_a_sample(key) => {
                     state.deleted(key)
                 }
-                Write::Delete(_) | Write::DeleteForGood(_) => {}
+                Write::Delete(_) | Write::DeleteWithoutTrace(_) => {}
             }
         }
         let more = state.samples.len() > before;

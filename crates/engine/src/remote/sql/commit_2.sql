@@ -6,7 +6,7 @@
 --   until          the time after which each member is not to be committed any more
 --   lock, alone    hashes of keys in ascending order behind that of the whole schema; alone: exclusively
 --   check_*        keys that must have a version, or must be absent where that is NULL
---   made_*         of these checks, the keys that are made: the place in check_*, the hash, and since when it must have been absent
+--   made_*         of these checks, the keys that are made: the place in check_*, the hash, and when the attempt first read
 --   range_*        ranges that must have a digest; their guards are locked exclusively
 --   delete_*, put_*  what is written; `put_whole` is the whole key of a long one
 --   gone_*         hashes of deleted keys that may be made again: each leaves the time in lazuli.gone
@@ -16,7 +16,8 @@
 -- Why it is right: under READ COMMITTED each statement of a VOLATILE function sees what was committed when it began. The locks
 -- are taken first, all in one order, so there is no deadlock; they are let go when the commit is durable, replicated and
 -- visible. What was judged therefore cannot change before the commit. Sessions of the other dialect are SERIALIZABLE and
--- give no locks.
+-- give no locks. A key that was made and deleted again since an attempt read that there is none looks untouched; lazuli.gone,
+-- which is written with the key's lock held, tells.
 CREATE OR REPLACE FUNCTION lazuli.commit_2(
     group_id uuid, ids uuid[], fixed boolean, seen bigint, moved bigint, until bigint[],
     lock bigint[], alone boolean[],
@@ -53,7 +54,8 @@ BEGIN
     END IF;
 
     SELECT lazuli.now_1(fixed, seen, c.base) INTO now FROM lazuli.clock AS c;
-    -- What was deleted five minutes ago may be forgotten: upkeep.rs.
+    -- Deletions are remembered for ten minutes (upkeep.rs). An attempt that read more than five minutes ago is refused,
+    -- whatever is remembered.
     IF cardinality(made_m) > 0 THEN
         SELECT refused || coalesce(array_agg(bad.m), '{}'), lost || coalesce(array_agg(bad.c), '{}') INTO refused, lost FROM (
             SELECT DISTINCT ON (r.m) r.m, r.c

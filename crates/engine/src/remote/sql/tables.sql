@@ -15,8 +15,12 @@ CREATE TABLE IF NOT EXISTS lazuli.kv (
     autovacuum_vacuum_threshold = 2000,
     autovacuum_vacuum_cost_delay = 0
 );
-ALTER TABLE lazuli.kv ALTER v SET STORAGE EXTERNAL;
-ALTER TABLE lazuli.kv ALTER kx SET STORAGE EXTERNAL;
+-- Only where it is not so yet: even then nobody may read meanwhile.
+DO $$ BEGIN
+    IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'lazuli.kv'::regclass AND attname IN ('v', 'kx') AND attstorage <> 'e') THEN
+        ALTER TABLE lazuli.kv ALTER v SET STORAGE EXTERNAL, ALTER kx SET STORAGE EXTERNAL;
+    END IF;
+END $$;
 
 -- One row for each group of transactions, by which an unknown outcome is settled. The id begins with the time. `refused`
 -- counts members from 0. Without `ids` it is a tombstone: that group was not committed and never will be.
@@ -31,7 +35,8 @@ CREATE TABLE IF NOT EXISTS lazuli.grp (
     autovacuum_vacuum_cost_delay = 0
 );
 
--- When a key with this hash was last deleted: whoever has read before that that there is none does not make it. Some minutes long.
+-- When a key with this hash was last deleted. A commit that makes such a key is refused if its attempt first read before that.
+-- Rows are kept for ten minutes.
 CREATE TABLE IF NOT EXISTS lazuli.gone (
     h bigint NOT NULL PRIMARY KEY,
     at bigint NOT NULL

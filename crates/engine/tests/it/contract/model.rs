@@ -134,7 +134,7 @@ async fn commit(engine: &Engine, map: &mut Map, writes: Vec<(u8, Option<u8>)>, c
     for write in written {
         match write {
             Write::Put(key, value) => drop(map.insert(key, Entry { version, value })),
-            Write::Delete(key) | Write::DeleteForGood(key) => drop(map.remove(&key)),
+            Write::Delete(key) | Write::DeleteWithoutTrace(key) => drop(map.remove(&key)),
         }
     }
 }

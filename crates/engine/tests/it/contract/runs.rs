@@ -121,6 +121,8 @@ async fn makes_after(engine: &Engine, other: &Engine, name: &str, between: &[Wri
                         let done = other.commit(txn(other, vec![], vec![write.clone()])).await?;
                         *deleted.lock() = Some(done.now);
                     }
+                    // It reads on, and finds a later time; what it makes is dated already.
+                    reader.get(key(&format!("{name}/more"))).await?;
                 }
                 let mut plan = Plan::new(dated);
                 plan.put(key(name), "made");
@@ -155,7 +157,7 @@ async fn a_transaction_put_together_by_hand_asks_about_its_commit_alone(place: P
     let absent = vec![(key("a"), ExpectedVersion::Absent)];
     engine.commit(txn(&engine, absent, vec![put("a", "2")])).await.unwrap();
     assert_eq!(text(&engine, "a").await.as_deref(), Some("2"));
-    write(&engine, vec![Write::DeleteForGood(key("a"))]).await;
+    write(&engine, vec![Write::DeleteWithoutTrace(key("a"))]).await;
     assert_eq!(text(&engine, "a").await, None);
 }
 

@@ -38,11 +38,11 @@ pub fn put<W: Changes>(plan: &mut W, messages: Generation, record: &MessageRecor
 
 /// Takes a message out of its slot, to be put back into another.
 pub fn leave_slot<W: Changes>(plan: &mut W, messages: Generation, slot: Slot) {
-    plan.delete_for_good(slot_key(messages, slot));
+    plan.delete_without_trace(slot_key(messages, slot));
 }
 
 pub fn delete<W: Changes>(plan: &mut W, messages: Generation, record: &MessageRecord) {
-    plan.delete_for_good(key::message(messages, record.id.as_u128()));
+    plan.delete_without_trace(key::message(messages, record.id.as_u128()));
     leave_slot(plan, messages, record.slot());
     delete_text(plan, &record.fields.text);
 }

@@ -8,7 +8,7 @@ mod queue_cache;
 
 pub use expiry::delete_all as delete_expired;
 pub(super) use head_cache::Share;
-pub(crate) use queue_cache::{QueueCache, QueueCaches};
+pub(crate) use queue_cache::{Claim, QueueCache, QueueCaches};
 
 pub use super::record::queue::{MessageRecord, QueueRecord, Slot};
 

@@ -158,6 +158,12 @@ impl QueueCache {
         Ok(claim)
     }
 
+    /// The same, of what is ready without a look at the store; none when that is fewer.
+    pub fn claim_ready(&self, services: &Services, count: usize) -> Option<Claim<'_>> {
+        let claim = Claim { cache: self, slots: self.lend_ready(services, count) };
+        (claim.slots.len() >= count).then_some(claim)
+    }
+
     fn lend_ready(&self, services: &Services, count: usize) -> Vec<(Slot, u64)> {
         let now = services.now();
         let is_contended = self.contended.lock().is_some_and(|at| at.elapsed() < CONTENDED);
@@ -301,7 +307,15 @@ pub struct Claim<'a> {
     slots: Vec<(Slot, u64)>,
 }
 
-impl Claim<'_> {
+impl<'a> Claim<'a> {
+    pub fn cache(&self) -> &'a QueueCache {
+        self.cache
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
     /// In the order of the queue, whichever of them this server preferred.
     pub fn slots(&self) -> Vec<Slot> {
         let mut slots: Vec<Slot> = self.slots.iter().map(|(slot, _)| *slot).collect();

@@ -36,10 +36,10 @@ pub async fn dismantle(work: &Work, item: &Item) -> Answer<()> {
                 if page.items.is_empty() {
                     if let Some(parent) = parent(&reader, item.id).await? {
                         content::drop_holder(&reader, &mut plan, &parent).await?;
-                        plan.delete_for_good(key::parent(item.id));
-                        plan.delete_for_good(key::child(parent.id, item.id));
+                        plan.delete_without_trace(key::parent(item.id));
+                        plan.delete_without_trace(key::child(parent.id, item.id));
                     }
-                    plan.delete_for_good(key::dead_content(item.id));
+                    plan.delete_without_trace(key::dead_content(item.id));
                     return Ok(plan);
                 }
                 let mut ledger = Ledger::default();
@@ -48,7 +48,7 @@ pub async fn dismantle(work: &Work, item: &Item) -> Answer<()> {
                     if reader.get(key.clone()).await?.is_some() {
                         ledger.drop(&Interval::decode(&key, Some(&entry.value))?.data);
                     }
-                    plan.delete_for_good(key);
+                    plan.delete_without_trace(key);
                 }
                 // No download reads the layer any more, or the sweeper would have left it alone.
                 ledger.settle(&reader, &mut plan, &[], now).await?;
@@ -74,7 +74,7 @@ pub async fn absorb(work: &Work, item: &Item) -> Answer<()> {
                 }
                 let Some(child) = only_child(&reader, item.id).await? else {
                     // With another holder there is nothing to do now: when that one leaves, there will be an item again.
-                    plan.delete_for_good(key::dead_content(item.id));
+                    plan.delete_without_trace(key::dead_content(item.id));
                     return Ok(plan);
                 };
                 let scan = Scan { limit: INTERVALS, max_bytes: BYTES, ..Scan::of(key::intervals(item.id)) };
@@ -97,7 +97,7 @@ pub async fn absorb(work: &Work, item: &Item) -> Answer<()> {
                         continue;
                     }
                     let interval = Interval::decode(&key, Some(&entry.value))?;
-                    plan.delete_for_good(key);
+                    plan.delete_without_trace(key);
                     ledger.drop(&interval.data);
                     let (gaps, reached) = gaps(&reader, child, &interval).await?;
                     for (start, end) in gaps {
@@ -163,16 +163,16 @@ async fn gaps(reader: &Reader, layer: ContentId, interval: &Interval) -> Answer<
 
 /// The child takes the empty layer's place.
 fn unlink(plan: &mut Plan<bool>, layer: ContentId, child: ContentId, below: Option<Content>) {
-    plan.delete_for_good(key::dead_content(layer));
-    plan.delete_for_good(key::child(layer, child));
+    plan.delete_without_trace(key::dead_content(layer));
+    plan.delete_without_trace(key::child(layer, child));
     match below {
         Some(below) => {
             plan.put(key::parent(child), below.encode());
             plan.put(key::child(below.id, child), lazuli_engine::Value::new());
-            plan.delete_for_good(key::child(below.id, layer));
-            plan.delete_for_good(key::parent(layer));
+            plan.delete_without_trace(key::child(below.id, layer));
+            plan.delete_without_trace(key::parent(layer));
         }
-        None => plan.delete_for_good(key::parent(child)),
+        None => plan.delete_without_trace(key::parent(child)),
     }
 }
 

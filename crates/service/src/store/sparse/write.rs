@@ -50,7 +50,7 @@ pub async fn write<W: Changes>(
     for interval in &cut.intervals {
         // What a new interval of the same place replaces is not deleted before.
         if !new.iter().any(|new| new.stands_for(interval)) {
-            changes.delete_for_good(interval.key(layer));
+            changes.delete_without_trace(interval.key(layer));
         }
         ledger.drop(&interval.data);
         // What of it lies between the ranges stays.
@@ -185,7 +185,7 @@ impl Ledger {
             };
             let after = u32::try_from(before + by).unwrap_or(0);
             match after {
-                0 | 1 if stored.is_some() => changes.delete_for_good(key),
+                0 | 1 if stored.is_some() => changes.delete_without_trace(key),
                 0 | 1 => {}
                 _ => changes.put(key, Fragments(after).encode()),
             }

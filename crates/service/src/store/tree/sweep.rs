@@ -34,16 +34,16 @@ pub async fn sweep_directory<E: Entry>(work: &Work, node: NodeId) -> Answer<bool
             }
             contents.extend(entry.content().cloned());
             if let Some(tag) = E::SPACE.place {
-                plan.delete_for_good(key::place(tag, entry.node()));
+                plan.delete_without_trace(key::place(tag, entry.node()));
             }
             if let Some(tag) = E::SPACE.depth.filter(|_| entry.is_directory()) {
-                plan.delete_for_good(key::depth(tag, entry.node()));
+                plan.delete_without_trace(key::depth(tag, entry.node()));
             }
-            plan.delete_for_good(at);
+            plan.delete_without_trace(at);
         }
         content::drop_holders(&reader, &mut plan, &contents).await?;
         if !plan.output {
-            plan.delete_for_good(mark);
+            plan.delete_without_trace(mark);
         }
         Ok::<_, Fault>(plan)
     })
@@ -88,14 +88,14 @@ pub async fn sweep_moment<E: Entry>(
             }
             contents.extend(kept.content().cloned());
             forget_place(&mut plan, &kept, held);
-            plan.delete_for_good(earlier);
-            plan.delete_for_good(at);
+            plan.delete_without_trace(earlier);
+            plan.delete_without_trace(at);
         }
         content::drop_holders(&reader, &mut plan, &contents).await?;
         match (plan.output, last) {
             (true, Some(last)) => plan.put(mark.clone(), GoneSnapshot { reached: last.to_vec() }.encode()),
             (true, None) => {}
-            (false, _) => plan.delete_for_good(mark.clone()),
+            (false, _) => plan.delete_without_trace(mark.clone()),
         }
         Ok::<_, Fault>(plan)
     })
@@ -120,10 +120,10 @@ pub async fn sweep_earlier<E: Entry>(work: &Work, generation: Generation) -> Ans
                     let kept = E::from_value(&kept.value)?;
                     contents.extend(kept.content().cloned());
                     forget_place(&mut plan, &kept, held);
-                    plan.delete_for_good(earlier);
+                    plan.delete_without_trace(earlier);
                 }
             }
-            plan.delete_for_good(at);
+            plan.delete_without_trace(at);
         }
         content::drop_holders(&reader, &mut plan, &contents).await?;
         Ok::<_, Fault>(plan)
@@ -134,6 +134,6 @@ pub async fn sweep_earlier<E: Entry>(work: &Work, generation: Generation) -> Ans
 /// Of a node only one entry is kept for a snapshot that says where the node stood.
 fn forget_place<E: Entry>(plan: &mut Plan<bool>, kept: &E, held: u64) {
     if let Some(tag) = E::SPACE.earlier_place.filter(|_| kept.is_placed()) {
-        plan.delete_for_good(key::earlier_place(tag, kept.node(), held));
+        plan.delete_without_trace(key::earlier_place(tag, kept.node(), held));
     }
 }

@@ -111,7 +111,7 @@ pub async fn release_listed(work: &Work, items: &[Item]) -> Answer<usize> {
                 && item.stands(&reader).await?
             {
                 release(&mut plan, pieces);
-                plan.delete_for_good(key::dead_content(item.id));
+                plan.delete_without_trace(key::dead_content(item.id));
             }
         }
         Ok::<_, Fault>(plan)
@@ -161,7 +161,7 @@ async fn delete_segments(work: &Work, item: &Item) -> Answer<bool> {
         if !item.stands(&reader).await? {
             return Ok::<_, Fault>(Plan::new(false));
         }
-        page.items.into_iter().for_each(|(key, _)| plan.delete_for_good(key));
+        page.items.into_iter().for_each(|(key, _)| plan.delete_without_trace(key));
         Ok(plan)
     })
     .await
@@ -172,7 +172,7 @@ pub async fn finish(work: &Work, item: &Item) -> Answer<()> {
     work.run(|reader| async move {
         let mut plan = Plan::new(());
         if item.stands(&reader).await? {
-            plan.delete_for_good(key::dead_content(item.id));
+            plan.delete_without_trace(key::dead_content(item.id));
         }
         Ok::<_, Fault>(plan)
     })

@@ -69,7 +69,7 @@ async fn sweep_blobs(work: &Work, prefix: Key) -> Answer<bool> {
             }
             let Some(entry) = reader.get(key.clone()).await? else { continue };
             contents.push(BlobRecord::decode(&entry.value)?.content);
-            plan.delete_for_good(key);
+            plan.delete_without_trace(key);
         }
         content::drop_holders(&reader, &mut plan, &contents).await?;
         Ok::<_, Fault>(plan)
@@ -85,7 +85,7 @@ async fn sweep_marks(work: &Work, prefix: Key) -> Answer<bool> {
         let scan = Scan { max_bytes: 300_000, keys_only: true, ..Scan::of(range) };
         let page = reader.scan(scan).await?;
         let mut plan = Plan::new(page.more);
-        page.items.into_iter().for_each(|(key, _)| plan.delete_for_good(key));
+        page.items.into_iter().for_each(|(key, _)| plan.delete_without_trace(key));
         Ok::<_, Fault>(plan)
     })
     .await
@@ -102,7 +102,7 @@ async fn sweep_staged(work: &Work, generation: Generation) -> Answer<bool> {
             }
             let Some(entry) = reader.get(key.clone()).await? else { continue };
             let staged = StagedRecord::decode(&entry.value)?;
-            plan.delete_for_good(key);
+            plan.delete_without_trace(key);
             plan.put(key::dead_content(staged.stage), DeadContent::Stage.encode());
         }
         Ok::<_, Fault>(plan)
@@ -121,7 +121,7 @@ async fn sweep_entities(work: &Work, generation: Generation) -> Answer<bool> {
             }
             let Some(entry) = reader.get(key.clone()).await? else { continue };
             crate::store::table::release(&mut plan, &StoredEntity::decode(&entry.value)?.body);
-            plan.delete_for_good(key);
+            plan.delete_without_trace(key);
         }
         Ok::<_, Fault>(plan)
     })

@@ -52,7 +52,7 @@ pub async fn dismantle(work: &Work, item: &Item) -> Answer<()> {
                     for block in ended {
                         drop_block(&reader, &mut plan, block).await?;
                     }
-                    plan.delete_for_good(segment_key.clone());
+                    plan.delete_without_trace(segment_key.clone());
                 }
                 Ok::<_, Fault>(plan)
             })
@@ -68,10 +68,10 @@ pub async fn dismantle(work: &Work, item: &Item) -> Answer<()> {
         }
         if let Some(parent) = parent(&reader, item.id).await? {
             content::drop_holder(&reader, &mut plan, &parent).await?;
-            plan.delete_for_good(key::parent(item.id));
-            plan.delete_for_good(key::child(parent.id, item.id));
+            plan.delete_without_trace(key::parent(item.id));
+            plan.delete_without_trace(key::child(parent.id, item.id));
         }
-        plan.delete_for_good(key::dead_content(item.id));
+        plan.delete_without_trace(key::dead_content(item.id));
         Ok::<_, Fault>(plan)
     })
     .await
@@ -91,7 +91,7 @@ async fn next_segments(
         let Some((segment_key, segment)) = next_segment(&reader, id, after).await? else { break };
         let ended = last_mentions(&segment, mentions);
         ended.iter().for_each(|block| release_block(&mut plan, block));
-        plan.delete_for_good(segment_key.clone());
+        plan.delete_without_trace(segment_key.clone());
         after = Some(segment_key.clone());
         some.push((segment_key, ended));
     }
@@ -123,21 +123,21 @@ pub async fn absorb(work: &Work, item: &Item) -> Answer<()> {
         }
         let Some(child) = only_child(&reader, item.id).await? else {
             // With another holder there is nothing to do now: when that one leaves, there will be an item again.
-            plan.delete_for_good(key::dead_content(item.id));
+            plan.delete_without_trace(key::dead_content(item.id));
             return Ok(plan);
         };
         plan.put(key::dead_content(item.id), DeadContent::Segments.encode());
-        plan.delete_for_good(key::child(item.id, child));
+        plan.delete_without_trace(key::child(item.id, child));
         match parent(&reader, item.id).await? {
             Some(grandparent) => {
                 // The guard of the grandparent's children: a check of each commit that changes them.
                 reader.get(key::holders(grandparent.id)).await?;
                 plan.put(key::parent(child), grandparent.encode());
                 plan.put(key::child(grandparent.id, child), lazuli_engine::Value::new());
-                plan.delete_for_good(key::child(grandparent.id, item.id));
-                plan.delete_for_good(key::parent(item.id));
+                plan.delete_without_trace(key::child(grandparent.id, item.id));
+                plan.delete_without_trace(key::parent(item.id));
             }
-            None => plan.delete_for_good(key::parent(child)),
+            None => plan.delete_without_trace(key::parent(child)),
         }
         Ok::<_, Fault>(plan)
     })

@@ -60,7 +60,7 @@ async fn delete_some(work: &Work, stage: ContentId, listed: Option<&HashSet<Cont
             if listed.is_none_or(|listed| !listed.contains(&block.id)) {
                 release_block(&mut plan, &block);
             }
-            plan.delete_for_good(key);
+            plan.delete_without_trace(key);
         }
         Ok::<_, Fault>(plan)
     })

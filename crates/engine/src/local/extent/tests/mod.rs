@@ -57,7 +57,7 @@ impl Kv {
         for write in writes {
             match write {
                 Write::Put(key, value) => rows.insert(key, value),
-                Write::Delete(key) | Write::DeleteForGood(key) => rows.remove(&key),
+                Write::Delete(key) | Write::DeleteWithoutTrace(key) => rows.remove(&key),
             };
         }
     }
