@@ -20,10 +20,11 @@ struct Asked {
     called: u64,
     done: u64,
     answered: u64,
+    until: u64,
 }
 
 /// Each client asks again when it was answered, or when the server that it had asked was killed.
-fn asked(random: &mut Random, end: u64) -> Vec<Asked> {
+fn asked(random: &mut Random, end: u64, killed: u64) -> Vec<Asked> {
     let mut all = Vec::new();
     for client in 0..CLIENTS {
         let mut called = client + 1;
@@ -32,16 +33,20 @@ fn asked(random: &mut Random, end: u64) -> Vec<Asked> {
             let done = (called / CLIENTS + random.between(1, 60)) * CLIENTS + client;
             let answered = done + random.between(1, 60) * CLIENTS;
             let call = of_a_file(random, called * CLIENTS + client);
-            all.push(Asked { call, called, done, answered });
-            called = answered.min(death_of(called)) + random.between(1, 3);
+            let until = death_of(called, client, killed);
+            all.push(Asked { call, called, done, answered, until });
+            called = answered.min(until) + random.between(1, 3);
         }
     }
     all.sort_unstable_by_key(|asked| asked.done);
     all
 }
 
-fn death_of(called: u64) -> u64 {
-    (called / LIFE + 1) * LIFE
+/// When the server dies that a client had asked. With each life ends the server of so many clients, of others each time.
+fn death_of(called: u64, client: u64, killed: u64) -> u64 {
+    let first = called / LIFE + 1;
+    let mut own = (first..first + CLIENTS).filter(|death| (client + death).is_multiple_of(CLIENTS / killed));
+    own.next().map_or(u64::MAX, |death| death * LIFE)
 }
 
 /// The name whose ETag is in the answer.
@@ -54,11 +59,14 @@ fn name_of(call: Call) -> usize {
 
 /// As the server tells it. A commit comes some time after the moment that makes its ETag, so that ETags of two names tell
 /// little of each other.
-fn told(random: &mut Random, end: u64) -> Vec<Event> {
+///
+/// `killed`: how many clients lose their server at a time. `settled`: how long after its death a server may still have
+/// effects, as far as anybody knows.
+fn told(random: &mut Random, end: u64, killed: u64, settled: u64) -> Vec<Event> {
     let (mut state, mut latest) = (Directory::default(), [0; PARTS]);
     let mut events = Vec::new();
-    for Asked { call, called, done, answered } in asked(random, end) {
-        let (until, name) = (death_of(called), name_of(call));
+    for Asked { call, called, done, answered, until } in asked(random, end, killed) {
+        let name = name_of(call);
         let mut hints = Hints::default();
         let mut answer = None;
         if done < until {
@@ -79,7 +87,13 @@ fn told(random: &mut Random, end: u64) -> Vec<Event> {
         match answer {
             Some(_) => events.push(Event { call, called, answer, until: u64::MAX, hints }),
             None if call.reads() => {}
-            None => events.push(Event { call, called, answer, until, hints: Hints::default() }),
+            None => events.push(Event {
+                call,
+                called,
+                answer,
+                until: until.saturating_add(settled),
+                hints: Hints::default(),
+            }),
         }
     }
     events
@@ -89,7 +103,18 @@ fn told(random: &mut Random, end: u64) -> Vec<Event> {
 fn with_their_etags_those_who_wait_for_a_name_are_put_in_order() {
     let mut random = Random::new(23);
     for _ in 0..10 {
-        let events = told(&mut random, 4 * LIFE);
+        let events = told(&mut random, 4 * LIFE, CLIENTS, 0);
+        let verdict = check::<Directory>(&events);
+        assert_eq!(verdict, Verdict::Linearizable, "of {} operations", events.len());
+    }
+}
+
+/// As in a cluster, where a database may commit what a dead server had sent, while others go on.
+#[test]
+fn what_a_dead_server_may_still_do_is_put_in_order() {
+    let mut random = Random::new(37);
+    for _ in 0..10 {
+        let events = told(&mut random, 4 * LIFE, CLIENTS / 3, LIFE / 2);
         let verdict = check::<Directory>(&events);
         assert_eq!(verdict, Verdict::Linearizable, "of {} operations", events.len());
     }
@@ -97,15 +122,18 @@ fn with_their_etags_those_who_wait_for_a_name_are_put_in_order() {
 
 #[test]
 fn without_their_etags_there_are_too_many_orders() {
-    let events = told(&mut Random::new(23), 4 * LIFE);
-    assert!(matches!(Search::<Directory>::new(&events, Trust::None).run(), Verdict::Undecided(_)));
+    let events = told(&mut Random::new(23), 4 * LIFE, CLIENTS, 0);
+    assert!(matches!(
+        Search::<Directory>::new(&events, (Trust::None, usize::MAX)).run(),
+        Verdict::Undecided(_)
+    ));
 }
 
 #[test]
 fn tampered_with_they_are_impossible() {
     let mut random = Random::new(29);
     for _ in 0..10 {
-        let events = told(&mut random, LIFE);
+        let events = told(&mut random, LIFE, CLIENTS, 0);
         assert_eq!(Files::tamper(&events), Ok(2));
     }
 }
