@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::sync::watch;
 
@@ -20,6 +20,8 @@ pub struct Arena {
     server: Server,
     place: watch::Sender<Option<Vec<Doors>>>,
     start: Instant,
+    /// The same, by the clock of the wall.
+    began: SystemTime,
     /// When a server was certainly dead.
     pub deaths: Vec<Moment>,
     /// What happens once, instead of servers being killed.
@@ -35,7 +37,15 @@ impl Arena {
         let server = launch.start()?;
         let (place, _) = watch::channel(Some(server.all_doors()));
         let fault = options.fault.clone();
-        Ok(Self { launch, server, place, start: Instant::now(), deaths: Vec::new(), fault })
+        Ok(Self {
+            launch,
+            server,
+            place,
+            start: Instant::now(),
+            began: SystemTime::now(),
+            deaths: Vec::new(),
+            fault,
+        })
     }
 
     pub fn doors(&self) -> Doors {
@@ -47,6 +57,7 @@ impl Arena {
         Guest {
             place: self.place.subscribe(),
             start: self.start,
+            began: self.began,
             door,
             requests: 0,
             connections: HashMap::new(),
@@ -136,6 +147,7 @@ fn moment(start: Instant) -> Moment {
 pub struct Guest {
     place: watch::Receiver<Option<Vec<Doors>>>,
     start: Instant,
+    began: SystemTime,
     door: fn(&Doors) -> SocketAddr,
     requests: usize,
     connections: HashMap<SocketAddr, Client>,
@@ -146,6 +158,12 @@ pub struct Guest {
 impl Guest {
     pub fn now(&self) -> Moment {
         moment(self.start)
+    }
+
+    /// The moment at which a clock of the wall showed this.
+    pub fn moment_of(&self, shown: SystemTime) -> Moment {
+        let since = shown.duration_since(self.began).unwrap_or_default();
+        u64::try_from(since.as_nanos()).unwrap_or(Moment::MAX)
     }
 
     /// Waits while there is no server; None when it took long, so that the caller can look at the time.

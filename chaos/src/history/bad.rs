@@ -2,20 +2,21 @@
 
 use super::checker::{Model, Verdict, check};
 use super::event::{Event, Moment};
+use super::hint::Hints;
 use crate::Trial;
 
 /// Called at the first moment, answered at the second.
 pub fn told<C, A>(from: Moment, to: Moment, call: C, answer: A) -> Event<C, A> {
-    Event { call, called: from, answer: Some((answer, to)), until: Moment::MAX }
+    Event { call, called: from, answer: Some((answer, to)), until: Moment::MAX, hints: Hints::default() }
 }
 
 pub fn unanswered<C, A>(from: Moment, call: C) -> Event<C, A> {
-    Event { call, called: from, answer: None, until: Moment::MAX }
+    Event { call, called: from, answer: None, until: Moment::MAX, hints: Hints::default() }
 }
 
 /// Its server died at the second moment.
 pub fn died<C, A>(from: Moment, until: Moment, call: C) -> Event<C, A> {
-    Event { call, called: from, answer: None, until }
+    Event { call, called: from, answer: None, until, hints: Hints::default() }
 }
 
 type Named<M> = (&'static str, Vec<Event<<M as Model>::Call, <M as Model>::Answer>>);

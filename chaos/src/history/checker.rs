@@ -9,11 +9,11 @@
 //! A reading or a refusal that fits is put at once and for good: in any order where it comes later it could as well come
 //! here. Without this rule the many ways to mix refusals would be tried one by one.
 //!
-//! Of the others, the one that was answered first is tried first. Who waits long in a line takes effect shortly before its
-//! answer, so this is mostly right; with the one that was called first, a wrong choice among those who wait long shows so late that too
-//! many orders lie behind it.
+//! Of the others the ETags tell which came first (`order.rs`). An order that is not theirs is looked for only when there is
+//! none that is: a wrong choice among those who wait long shows late, and by then too many orders lie behind it.
 
 mod memory;
+mod order;
 mod timeline;
 mod unanswered;
 
@@ -24,6 +24,7 @@ use std::rc::Rc;
 use super::event::{Event, Moment};
 use crate::random::mix;
 use memory::Memory;
+use order::{Order, Trust};
 use timeline::Timeline;
 use unanswered::{Run, Unanswered};
 
@@ -41,7 +42,7 @@ pub trait Model: Copy + Debug + Default + Eq + Hash {
 
 type EventOf<M> = Event<<M as Model>::Call, <M as Model>::Answer>;
 
-/// Steps for each operation, and for all; far more than a sound history needs.
+/// Steps of one search, for each operation and for all; far more than a sound history needs.
 const MOST_STEPS: [usize; 2] = [100, 10_000_000];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +54,29 @@ pub enum Verdict {
     Undecided(String),
 }
 
+/// What one search is led by, and how long the runs of unanswered operations are that it tries at one place.
+type Way = (Trust, usize);
+
+/// What an unanswered operation did is mostly hidden by another before anybody can see it, so that few are needed at one
+/// place: with short runs a wrong choice shows before long ones have been tried behind it.
+const BY_ETAGS: [Way; 3] = [(Trust::Strict, 1), (Trust::Strict, 2), (Trust::Strict, usize::MAX)];
+const BY_LIKELIHOOD: [Way; 2] = [(Trust::First, usize::MAX), (Trust::None, usize::MAX)];
+
+/// First in the order of the ETags, which is nearly always the one; then in any order, the likely ones first.
 pub fn check<M: Model>(events: &[EventOf<M>]) -> Verdict {
-    Search::<M>::new(events).run()
+    let is_led = events.iter().any(|event| event.hints.iter().any(Option::is_some));
+    if is_led && BY_ETAGS.into_iter().any(|way| Search::<M>::new(events, way).run() == Verdict::Linearizable)
+    {
+        return Verdict::Linearizable;
+    }
+    let mut verdict = Verdict::Undecided(String::new());
+    for way in BY_LIKELIHOOD {
+        verdict = Search::<M>::new(events, way).run();
+        if !is_led || !matches!(verdict, Verdict::Undecided(_)) {
+            break;
+        }
+    }
+    verdict
 }
 
 /// Where the search for the next operation stands.
@@ -92,6 +114,7 @@ struct Search<'a, M: Model> {
     answered: Vec<&'a EventOf<M>>,
     unanswered: Unanswered<'a, M>,
     timeline: Timeline,
+    order: Order,
     /// Of the timeline as it is.
     candidates: Vec<usize>,
     limit: Option<Moment>,
@@ -107,14 +130,17 @@ struct Search<'a, M: Model> {
     farthest: (usize, String),
     /// Some runs of unanswered operations were not tried: there were too many.
     is_cut: bool,
+    /// No longer runs of unanswered operations are tried at one place.
+    longest_run: usize,
 }
 
 impl<'a, M: Model> Search<'a, M> {
-    fn new(events: &'a [EventOf<M>]) -> Self {
+    fn new(events: &'a [EventOf<M>], (trust, longest_run): Way) -> Self {
         let (answered, unanswered): (Vec<&EventOf<M>>, Vec<&EventOf<M>>) =
             events.iter().partition(|event| event.answer.is_some());
         Self {
             timeline: Timeline::new(&answered),
+            order: Order::new(&answered, trust),
             answered,
             unanswered: Unanswered::new(unanswered),
             candidates: Vec::new(),
@@ -127,6 +153,7 @@ impl<'a, M: Model> Search<'a, M> {
             memory: Memory::default(),
             farthest: (0, String::new()),
             is_cut: false,
+            longest_run,
         }
     }
 
@@ -180,18 +207,22 @@ impl<'a, M: Model> Search<'a, M> {
 
     /// To be called whenever the timeline has changed.
     fn look(&mut self) {
-        self.limit = self.timeline.candidates(&mut self.candidates);
+        self.limit = self.timeline.candidates(&self.order, &mut self.candidates);
     }
 
     fn fits_for_good(&self, operation: usize) -> bool {
         let Event { call, answer, called, .. } = *self.answered[operation];
-        let fits = |(answer, _)| M::is_inert(&answer) && self.state.step(call, Some(answer)).is_some();
+        let fits = |(answer, _)| {
+            M::is_inert(&answer)
+                && self.order.allows(operation)
+                && self.state.step(call, Some(answer)).is_some()
+        };
         answer.is_some_and(fits) && !self.unanswered.any_ends_in(self.latest..called)
     }
 
     fn runs(&mut self) -> Rc<[Run]> {
         let Some(limit) = self.limit else { return Rc::default() };
-        let (runs, is_cut) = self.unanswered.runs(self.state, self.latest, limit);
+        let (runs, is_cut) = self.unanswered.runs(self.state, self.latest, limit, self.longest_run);
         self.is_cut |= is_cut;
         runs.into()
     }
@@ -203,6 +234,9 @@ impl<'a, M: Model> Search<'a, M> {
         match &before.choice {
             Choice::Only(operation) | Choice::Answered(operation, _) => {
                 let operation = *operation;
+                if !self.order.allows(operation) {
+                    return false;
+                }
                 let Event { call, called, answer, .. } = *self.answered[operation];
                 let Some(next) = self.state.step(call, answer.map(|(answer, _)| answer)) else {
                     return false;
@@ -213,6 +247,7 @@ impl<'a, M: Model> Search<'a, M> {
                 }
                 (self.state, self.placed, self.latest) = (next, placed, latest);
                 self.timeline.lift(operation);
+                self.order.place(operation);
                 self.look();
                 self.explained += 1;
             }
@@ -241,6 +276,7 @@ impl<'a, M: Model> Search<'a, M> {
         match &choice {
             Choice::Only(operation) | Choice::Answered(operation, _) => {
                 self.timeline.put_back(*operation);
+                self.order.put_back(*operation);
                 self.look();
                 self.explained -= 1;
                 self.placed = self.placed.wrapping_sub(word(*operation));

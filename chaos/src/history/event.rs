@@ -1,5 +1,6 @@
 //! One operation, as its client saw it.
 
+use super::hint::Hints;
 pub use crate::arena::Moment;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,4 +11,6 @@ pub struct Event<C, A> {
     pub answer: Option<(A, Moment)>,
     /// No effect came after this moment: the server that had been asked was dead.
     pub until: Moment,
+    /// What its ETags say of when it took effect.
+    pub hints: Hints,
 }

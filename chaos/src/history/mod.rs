@@ -6,6 +6,7 @@ pub mod blob;
 mod checker;
 mod event;
 pub mod file;
+mod hint;
 pub mod page;
 mod record;
 pub mod table;
@@ -50,27 +51,18 @@ pub async fn judge_the_judge(_options: &Options) -> Trial<String> {
     Ok(format!("{impossible} impossible histories rejected, {possible} possible ones accepted"))
 }
 
-/// `what`: whose history it is. One that is not possible, or of which that could not be told, is kept in a file. `Some` says why it could not
-/// be told: too many orders, as where a machine had too much to do and many waited long at once. It is no proof of anything.
-fn judge<M: Model>(
-    options: &Options,
-    what: &str,
-    events: &[Event<M::Call, M::Answer>],
-) -> Trial<Option<String>>
+/// `what`: whose history it is. One that is not possible, or of which that could not be told, is kept in a file.
+fn judge<M: Model>(options: &Options, what: &str, events: &[Event<M::Call, M::Answer>]) -> Trial
 where
     Event<M::Call, M::Answer>: Debug,
 {
     let reason = match checker::check::<M>(events) {
-        Verdict::Linearizable => return Ok(None),
-        Verdict::Undecided(place) => Err(format!("undecided, too many orders to try: {place}")),
-        Verdict::Impossible(place) => Ok(format!("NOT LINEARIZABLE: {place}")),
+        Verdict::Linearizable => return Ok(()),
+        Verdict::Undecided(place) => format!("undecided, too many orders to try: {place}"),
+        Verdict::Impossible(place) => format!("NOT LINEARIZABLE: {place}"),
     };
     let file = options.work.join(format!("chaos-history-{}.txt", what.replace(' ', "-")));
     let text: String = events.iter().map(|event| format!("{event:?}\n")).collect();
     let _ = std::fs::write(&file, text);
-    let told = |reason: String| format!("{what}: {reason}; the history is in {}", file.display());
-    match reason {
-        Ok(impossible) => Err(told(impossible)),
-        Err(undecided) => Ok(Some(told(undecided))),
-    }
+    Err(format!("{what}: {reason}; the history is in {}", file.display()))
 }

@@ -14,6 +14,8 @@ use crate::random::Random;
 use crate::server::Doors;
 use crate::wire::{self, Request};
 
+/// A blob has no parts.
+const WHOLE: usize = 0;
 /// Bytes of a block: its number.
 const BLOCK: usize = 8;
 /// A blob with so many blocks is begun anew.
@@ -95,6 +97,10 @@ impl Actor for AppendBlobs {
             _ => return Err(unexpected()),
         };
         Ok((told, Vec::new()))
+    }
+
+    fn etags(call: Call, answer: &wire::Answer, _told: &[Identity]) -> (Vec<(usize, String)>, bool) {
+        (vec![(WHOLE, answer.etag())], !call.reads())
     }
 
     fn learn(&mut self, blob: usize, call: Call, answer: Answer, _told: &[Identity]) {

@@ -79,6 +79,11 @@ impl Actor for Blobs {
         call.reads()
     }
 
+    fn etags(call: Call, answer: &wire::Answer, _told: &[Identity]) -> (Vec<(usize, String)>, bool) {
+        // A lease is no part of the content, and leaves its ETag.
+        (vec![(WHOLE, answer.etag())], matches!(call, Call::Put { .. }))
+    }
+
     fn learn(&mut self, blob: usize, call: Call, answer: Answer, told: &[Identity]) {
         let (Some(seen), Some(holds)) = (self.seen.get_mut(blob), self.holds.get_mut(blob)) else { return };
         if let Some((_, version, etag)) = told.first() {

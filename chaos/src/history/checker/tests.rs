@@ -1,10 +1,13 @@
-//! The search against the definition: all orders of small histories, one by one.
+//! The search against the definition: all orders of small histories, one by one; and long histories that it decides.
+
+mod waiting;
 
 use super::super::blob::call::{Answer, Call, Condition, Event, Lease, Refusal};
 use super::super::blob::model::Blob;
 use super::super::file::call as file;
 use super::super::file::model::Directory;
 use super::{Model, Verdict, check};
+use crate::history::hint::{Hint, Hints, PARTS};
 use crate::random::Random;
 
 /// Tries every order; unanswered operations may be left out.
@@ -64,21 +67,31 @@ fn random_event(random: &mut Random, number: u64) -> Event {
     let called = random.below(20);
     let answered = called + random.below(12);
     match random.one_in(4) {
-        false => Event { call, called, answer: Some((answer, answered)), until: u64::MAX },
+        false => {
+            Event { call, called, answer: Some((answer, answered)), until: u64::MAX, hints: Hints::default() }
+        }
         true => {
             let until = if random.one_in(2) { u64::MAX } else { answered };
-            Event { call, called, answer: None, until }
+            Event { call, called, answer: None, until, hints: Hints::default() }
         }
     }
 }
 
-#[test]
-fn the_search_finds_what_the_definition_says() {
-    let mut random = Random::new(7);
+/// Hints that mostly lie.
+fn random_hints(random: &mut Random) -> Hints {
+    let mut hint = |_: usize| {
+        let at = random.below(32);
+        random.one_in(2).then_some(if random.one_in(3) { Hint::Seen(at) } else { Hint::Made(at) })
+    };
+    std::array::from_fn::<_, PARTS, _>(&mut hint)
+}
+
+fn compare_with_the_definition(random: &mut Random, hints: impl Fn(&mut Random) -> Hints) {
     let (mut yes, mut no) = (0, 0);
     for _ in 0..60_000 {
         let length = random.between(1, 6);
-        let events: Vec<Event> = (0..length).map(|number| random_event(&mut random, number)).collect();
+        let mut events: Vec<Event> = (0..length).map(|number| random_event(random, number)).collect();
+        events.iter_mut().for_each(|event| event.hints = hints(random));
         let expected = by_definition(&events);
         match check::<Blob>(&events) {
             Verdict::Linearizable if expected => yes += 1,
@@ -87,6 +100,16 @@ fn the_search_finds_what_the_definition_says() {
         }
     }
     assert!(yes > 3_000 && no > 3_000, "both kinds are tried: {yes} and {no}");
+}
+
+#[test]
+fn the_search_finds_what_the_definition_says() {
+    compare_with_the_definition(&mut Random::new(7), |_| Hints::default());
+}
+
+#[test]
+fn hints_that_lie_change_no_verdict() {
+    compare_with_the_definition(&mut Random::new(17), random_hints);
 }
 
 #[test]
@@ -117,7 +140,13 @@ fn from_a_line(random: &mut Random, clients: usize, length: u64) -> Vec<Event> {
             let (call, called) = waiting.swap_remove(reading.unwrap_or_else(|| random.index(clients)));
             let (next, answer) = state.serve(call);
             state = next;
-            events.push(Event { call, called, answer: Some((answer, 2 * moment + 1)), until: u64::MAX });
+            events.push(Event {
+                call,
+                called,
+                answer: Some((answer, 2 * moment + 1)),
+                until: u64::MAX,
+                hints: Hints::default(),
+            });
         }
     }
     events
@@ -154,7 +183,13 @@ fn of_killed_servers(random: &mut Random, waiting: usize, kills: u64) -> Vec<fil
             let call = of_a_file(random, now);
             let (next, answer) = state.serve(call);
             state = next;
-            events.push(file::Event { call, called: now, answer: Some((answer, now + 1)), until: u64::MAX });
+            events.push(file::Event {
+                call,
+                called: now,
+                answer: Some((answer, now + 1)),
+                until: u64::MAX,
+                hints: Hints::default(),
+            });
             now += 2;
         }
         let dead = now + 100;
@@ -164,7 +199,13 @@ fn of_killed_servers(random: &mut Random, waiting: usize, kills: u64) -> Vec<fil
                 state = state.serve(call).0;
             }
             if !call.reads() {
-                events.push(file::Event { call, called: now, answer: None, until: dead });
+                events.push(file::Event {
+                    call,
+                    called: now,
+                    answer: None,
+                    until: dead,
+                    hints: Hints::default(),
+                });
             }
             now += 1;
         }
@@ -182,7 +223,13 @@ fn many_unanswered_are_not_tried_in_all_orders() {
         let last = events.iter().filter_map(|event| event.answer).map(|(_, moment)| moment).max();
         let called = last.expect("some were answered") + 1000;
         let lie = Some((file::Answer::Seen(u64::MAX), called + 1));
-        events.push(file::Event { call: file::Call::Get(0), called, answer: lie, until: u64::MAX });
+        events.push(file::Event {
+            call: file::Call::Get(0),
+            called,
+            answer: lie,
+            until: u64::MAX,
+            hints: Hints::default(),
+        });
         assert!(matches!(check::<Directory>(&events), Verdict::Impossible(_)));
     }
 }

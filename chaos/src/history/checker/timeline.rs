@@ -1,5 +1,6 @@
 //! The answered operations that are still to be put in order.
 
+use super::order::Order;
 use crate::history::event::{Event, Moment};
 
 /// Calls and answers of the answered operations in order of time, as a list from which operations are lifted.
@@ -61,9 +62,9 @@ impl Timeline {
         }
     }
 
-    /// The operations that were called before the first answer that is still to be explained, by the moments of their
-    /// answers; and that answer: nothing called after it can come before it.
-    pub fn candidates(&self, into: &mut Vec<usize>) -> Option<Moment> {
+    /// The operations that were called before the first answer that is still to be explained, the likely
+    /// ones first; and that answer: nothing called after it can come before it.
+    pub fn candidates(&self, order: &Order, into: &mut Vec<usize>) -> Option<Moment> {
         into.clear();
         let mut place = self.next[HEAD];
         let limit = loop {
@@ -74,7 +75,7 @@ impl Timeline {
             }
             place = self.next[place];
         };
-        into.sort_unstable_by_key(|operation| self.places[*operation][1]);
+        into.sort_unstable_by_key(|operation| order.rank(*operation));
         limit
     }
 }

@@ -73,8 +73,9 @@ impl<'a, M: Model> Unanswered<'a, M> {
         (event.until >= latest).then_some((next, latest.max(event.called)))
     }
 
-    /// The runs of operations that were called up to the limit, by their lengths; and whether there are more of them.
-    pub fn runs(&self, state: M, latest: Moment, limit: Moment) -> (Vec<Run>, bool) {
+    /// The runs of so many operations at most that were called up to the limit, by their lengths; and whether there are
+    /// more of them.
+    pub fn runs(&self, state: M, latest: Moment, limit: Moment, longest: usize) -> (Vec<Run>, bool) {
         let callable = self.events.partition_point(|event| event.called <= limit);
         let at_hand = |index: &usize| !self.used[*index] && self.events[*index].until >= latest;
         let at_hand: Vec<usize> = (0..callable).filter(at_hand).collect();
@@ -82,7 +83,10 @@ impl<'a, M: Model> Unanswered<'a, M> {
         known.insert(state, vec![(Run::new(), latest)]);
         let mut ends = vec![Reached { run: Run::new(), state, latest }];
         let mut runs = Vec::new();
-        while !ends.is_empty() {
+        for _ in 0..longest {
+            if ends.is_empty() {
+                break;
+            }
             let mut longer = Vec::new();
             for end in &ends {
                 for index in at_hand.iter().copied().filter(|index| !end.run.contains(index)) {

@@ -85,6 +85,14 @@ impl Actor for Files {
         call.reads()
     }
 
+    fn etags(call: Call, answer: &wire::Answer, _told: &[Identity]) -> (Vec<(usize, String)>, bool) {
+        let name = match call {
+            Call::Get(name) | Call::Create(name) | Call::Write(name, _) | Call::Delete(name) => name,
+            Call::Rename { to, .. } | Call::Copy { to, .. } => to,
+        };
+        (vec![(name, answer.etag())], !call.reads())
+    }
+
     fn learn(&mut self, _: usize, _: Call, _: Answer, _: &[Identity]) {}
 
     fn read(call: Call, answer: &wire::Answer) -> Trial<(Answer, Vec<Identity>)> {

@@ -82,6 +82,10 @@ impl Actor for PageBlobs {
         Ok((Answer::Done, made.into_iter().collect()))
     }
 
+    fn etags(call: Call, answer: &wire::Answer, _told: &[Identity]) -> (Vec<(usize, String)>, bool) {
+        (vec![(WHOLE, answer.etag())], !call.reads())
+    }
+
     fn learn(&mut self, blob: usize, _call: Call, answer: Answer, told: &[Identity]) {
         if let (Some(mine), Some((_, version, etag))) = (self.mine.get_mut(blob), told.first()) {
             *mine = Some((*version, etag.clone()));

@@ -98,6 +98,10 @@ impl Actor for Partitions {
         }
     }
 
+    fn etags(call: Call, _answer: &wire::Answer, told: &[Identity]) -> (Vec<(usize, String)>, bool) {
+        (told.iter().map(|(key, _, etag)| (*key, etag.clone())).collect(), !call.reads())
+    }
+
     fn learn(&mut self, partition: usize, call: Call, answer: Answer, identities: &[Identity]) {
         let seen = &mut self.seen[partition];
         match (call, answer) {
