@@ -1,25 +1,29 @@
 //! Connections that batches of keys are read through: which of them is busy, and who waits for one.
 //!
-//! What is asked for while every lane is busy waits, and goes together in the statement of the next lane that is free, which
-//! costs the database little more than one batch does: see `carrier.rs`. That a lane is busy is a reason to wait, not a
-//! lock: a connection takes any number of statements. So nobody depends on whether those who asked before are still
-//! there to hear the answer: a lane that is busy for long is counted as free.
+//! What is asked for while every lane is busy waits, and goes together in the next statement of a lane, which costs the
+//! database little more than one batch does: see `carry.rs`. No task stands behind a lane: whoever has it carries what
+//! waits, and hands it on.
+//!
+//! That a lane is busy is a reason to wait, not a lock: a connection takes any number of statements. So nobody depends on those
+//! who asked before being there still to hear the answer. When nothing has moved for some time the lanes are counted as free.
 
 use super::connection::Connection;
-use super::fault::Fault;
 use super::together::Asked;
 use crate::error::EngineError;
 use crate::txn::{Entry, Ticks};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use tokio::sync::{Notify, oneshot};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
 
 /// Batches that go together, and keys of them.
 const TOGETHER: usize = 64;
 const KEYS_TOGETHER: usize = 512;
 /// Beyond these, a batch is turned away at once.
 const WAITING: usize = 16_384;
+/// When no lane was done with anything for so long, nobody waits for them: a few times what a statement takes.
+const STANDS_STILL: Duration = Duration::from_millis(10);
 
 /// What one statement found: one snapshot.
 #[derive(Debug)]
@@ -32,28 +36,28 @@ pub(super) struct Batch {
     pub now: Ticks,
 }
 
-/// What was found, and on which generation.
-pub(super) type Told = Result<(Batch, u64), Fault>;
-
 /// A batch that waits for a lane.
 pub(super) struct Waiter {
     pub asked: Asked,
     pub told: oneshot::Sender<Told>,
 }
 
-pub(super) struct ReadLanes {
-    state: Mutex<State>,
-    /// Something waits, and a lane may be free.
-    pub wanted: Notify,
+pub(super) enum Told {
+    /// It has the lane now, and carries what waits.
+    Lead(Busy),
+    /// What was found, and on which generation.
+    Found(Batch, u64),
+    /// The database refused the statement of this lane that carried it, maybe for another's sake: each asks for itself.
+    Alone(usize),
 }
+
+pub(super) struct ReadLanes(Mutex<State>);
 
 struct State {
     lanes: Vec<Lane>,
     waiting: VecDeque<Waiter>,
-    /// Whoever carries what waits knows that something does.
-    is_watched: bool,
-    /// How often something that waited was taken, or a lane became free.
-    progress: u64,
+    /// When a lane was last done with something.
+    moved: Instant,
 }
 
 #[derive(Default)]
@@ -65,20 +69,12 @@ struct Lane {
     given_up: u64,
 }
 
-/// Something is under way on a lane, until this is dropped.
+/// Whoever has this has the lane. When it is dropped the next who waits has it.
 pub(super) struct Busy {
     pub lane: usize,
     given_up: u64,
     lanes: Arc<ReadLanes>,
-}
-
-/// What there is to do for those who wait.
-pub(super) enum Next {
-    /// These go together, on this lane.
-    Carry(Busy, Vec<Waiter>),
-    /// They wait for a lane; how far things have come by now.
-    AllBusy(u64),
-    Nothing,
+    is_handed_on: bool,
 }
 
 pub(super) enum Entered {
@@ -90,16 +86,19 @@ pub(super) enum Entered {
 impl ReadLanes {
     pub fn new(count: usize) -> Self {
         let lanes = (0..count).map(|_| Lane::default()).collect();
-        let state = State { lanes, waiting: VecDeque::new(), is_watched: false, progress: 0 };
-        Self { state: Mutex::new(state), wanted: Notify::new() }
+        Self(Mutex::new(State { lanes, waiting: VecDeque::new(), moved: Instant::now() }))
     }
 
     pub fn enter(self: &Arc<Self>, asked: &Asked) -> Result<Entered, EngineError> {
-        let mut state = self.state.lock();
-        if state.waiting.is_empty()
-            && let Some(lane) = state.occupy()
-        {
+        let mut state = self.0.lock();
+        if let Some(lane) = state.occupy() {
             return Ok(Entered::Has(self.busy(lane)));
+        }
+        if state.moved.elapsed() >= STANDS_STILL {
+            state.give_up();
+            if let Some(lane) = state.occupy() {
+                return Ok(Entered::Has(self.busy(lane)));
+            }
         }
         if state.waiting.len() >= WAITING {
             state.waiting.retain(|waiter| !waiter.told.is_closed());
@@ -109,64 +108,39 @@ impl ReadLanes {
         }
         let (told, tells) = oneshot::channel();
         state.waiting.push_back(Waiter { asked: asked.clone(), told });
-        if !state.is_watched {
-            state.is_watched = true;
-            self.wanted.notify_one();
-        }
         Ok(Entered::Waits(tells))
     }
 
     fn busy(self: &Arc<Self>, (lane, given_up): (usize, u64)) -> Busy {
-        Busy { lane, given_up, lanes: self.clone() }
+        Busy { lane, given_up, lanes: self.clone(), is_handed_on: false }
     }
 
-    pub fn next(self: &Arc<Self>) -> Next {
-        let mut state = self.state.lock();
-        let taken = match state.lanes.iter().any(|lane| !lane.is_busy) {
-            true => state.take(),
-            false => Vec::new(),
-        };
-        if !taken.is_empty()
-            && let Some(lane) = state.occupy()
+    /// What waits and goes together with a batch of this size, in the order in which it came.
+    pub fn take(&self, mut size: usize) -> Vec<Waiter> {
+        let mut state = self.0.lock();
+        let mut taken = Vec::new();
+        while taken.len() + 1 < TOGETHER
+            && let Some(next) = state.waiting.pop_front()
         {
-            return Next::Carry(self.busy(lane), taken);
-        }
-        state.is_watched = !state.waiting.is_empty();
-        match state.is_watched {
-            true => Next::AllBusy(state.progress),
-            false => Next::Nothing,
-        }
-    }
-
-    /// What goes next on a lane that is done with what was under way. Nothing when it was counted as free meanwhile: others
-    /// use it.
-    pub fn take(&self, busy: &Busy) -> Vec<Waiter> {
-        let mut state = self.state.lock();
-        let is_still_its = |lane: &Lane| lane.given_up == busy.given_up;
-        match state.lanes.get(busy.lane).is_some_and(is_still_its) {
-            true => state.take(),
-            false => Vec::new(),
-        }
-    }
-
-    /// Nothing has come further since then: what waits is not to wait for what is under way any more.
-    pub fn give_up(&self, since: u64) {
-        let mut state = self.state.lock();
-        if state.progress == since {
-            state.progress += 1;
-            for lane in &mut state.lanes {
-                lane.is_busy = false;
-                lane.given_up += 1;
+            if next.told.is_closed() {
+                continue;
             }
+            size += next.asked.size();
+            if size > KEYS_TOGETHER {
+                state.waiting.push_front(next);
+                break;
+            }
+            taken.push(next);
         }
+        taken
     }
 
     pub fn connection(&self, lane: usize) -> Option<Arc<Connection>> {
-        self.state.lock().lanes.get(lane)?.connection.clone()
+        self.0.lock().lanes.get(lane)?.connection.clone()
     }
 
     pub fn set_connection(&self, lane: usize, connection: Option<Arc<Connection>>) {
-        if let Some(lane) = self.state.lock().lanes.get_mut(lane) {
+        if let Some(lane) = self.0.lock().lanes.get_mut(lane) {
             lane.connection = connection;
         }
     }
@@ -181,38 +155,41 @@ impl State {
         Some((number, lane.given_up))
     }
 
-    /// What waits and goes together, in the order in which it came. The first of it goes however large it is.
-    fn take(&mut self) -> Vec<Waiter> {
-        let (mut taken, mut size) = (Vec::new(), 0);
-        while taken.len() < TOGETHER
-            && let Some(next) = self.waiting.pop_front()
-        {
-            if next.told.is_closed() {
-                continue;
-            }
-            size += next.asked.size();
-            if size > KEYS_TOGETHER && !taken.is_empty() {
-                self.waiting.push_front(next);
-                break;
-            }
-            taken.push(next);
+    fn give_up(&mut self) {
+        self.moved = Instant::now();
+        for lane in &mut self.lanes {
+            lane.is_busy = false;
+            lane.given_up += 1;
         }
-        self.progress += 1;
-        taken
+    }
+
+    /// Who has this lane next. It is free when nobody waits.
+    fn next_on(&mut self, lane: usize, given_up: u64) -> Option<Waiter> {
+        let lane = self.lanes.get_mut(lane).filter(|lane| lane.given_up == given_up)?;
+        self.moved = Instant::now();
+        while let Some(waiter) = self.waiting.pop_front() {
+            if !waiter.told.is_closed() {
+                return Some(waiter);
+            }
+        }
+        lane.is_busy = false;
+        None
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        let mut state = self.lanes.state.lock();
-        let waits = !state.waiting.is_empty();
-        if let Some(lane) = state.lanes.get_mut(self.lane)
-            && lane.given_up == self.given_up
-        {
-            lane.is_busy = false;
-            state.progress += 1;
-            if waits {
-                self.lanes.wanted.notify_one();
+        if self.is_handed_on {
+            return;
+        }
+        // As long as some who wait turn out to have left.
+        loop {
+            let next = self.lanes.0.lock().next_on(self.lane, self.given_up);
+            let Some(waiter) = next else { return };
+            let busy = self.lanes.busy((self.lane, self.given_up));
+            match waiter.told.send(Told::Lead(busy)) {
+                Err(Told::Lead(mut busy)) => busy.is_handed_on = true,
+                _ => return,
             }
         }
     }

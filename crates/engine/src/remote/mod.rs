@@ -6,7 +6,7 @@
 
 mod answer;
 mod barrier;
-mod carrier;
+mod carry;
 mod clock;
 mod commit;
 mod connection;
@@ -142,7 +142,6 @@ impl Remote {
                 _ = lanes.join_all() => {}
                 () = working.primaries.watch(connection, primary, &working.clock) => {}
                 () = Barrier::serve(working.clone()) => {}
-                () = working.clone().carry_batches() => {}
                 () = upkeep::run(working.clone()) => {}
                 () = bytes_upkeep(working.clone()) => {}
                 () = raise_clock_once(working.clone()) => {}

@@ -46,7 +46,7 @@ impl DeleteMessage {
         let id = self.message.ok_or(ErrorCode::MessageNotFound)?;
         services
             .commit(context, |unit| async move {
-                unit.near_messages(&self.queue, cache.messages(), [id.as_u128()]).await?;
+                unit.near_queue_and_messages(&self.queue, cache.messages(), [id.as_u128()]).await?;
                 let queue = unit.queue(&self.queue).await?.admit(policy::DeleteMessage, &())?.present()?;
                 if queue.messages != cache.messages() {
                     return Ok(Done::Moved);

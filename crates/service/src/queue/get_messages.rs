@@ -109,7 +109,7 @@ impl GetMessages {
         services
             .commit(context, |unit| async move {
                 let ids = slots.iter().map(|slot| slot.id);
-                unit.near_messages(&self.queue, cache.messages(), ids).await?;
+                unit.near_queue_and_messages(&self.queue, cache.messages(), ids).await?;
                 let queue = unit.queue(&self.queue).await?.admit(policy::GetMessages, &())?.present()?;
                 if queue.messages != cache.messages() {
                     return Ok(Done::Moved);

@@ -20,6 +20,7 @@ impl PeekMessages {
         for _ in 0..READS {
             let slots = cache.first(services, self.count).await?;
             let view = services.view(context).await?;
+            view.near_messages(cache.messages(), slots.iter().map(|slot| slot.id)).await?;
             messages = Vec::with_capacity(slots.len());
             let mut some_missing = false;
             for slot in &slots {

@@ -389,7 +389,7 @@ impl Present<BlobRecord> {
 }
 
 /// The record of a new content over the old one. Its ETag is later than that of `old`; where no blob was read it is the time of the
-/// reading, and a blob that was written and deleted since may have had a later one.
+/// reading, and the commit is refused if one was deleted since.
 fn record_over(
     old: Option<&BlobRecord>,
     lease: Option<Lease>,

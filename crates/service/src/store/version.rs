@@ -49,8 +49,9 @@ impl<M: Mode> Unit<M> {
         Ok(page.items.first().and_then(|(key, _)| key::snapshot_ticks(key)).unwrap_or(0))
     }
 
-    /// For a write where no base is: that there still is none does not say that none was there meanwhile, and what it left beside it
-    /// may have the moment that this write has found free. So the commit also finds that no younger version is there.
+    /// For a write where no base is. What was made and deleted again since this write read is dated earlier than its commit, but within
+    /// one tick of the clock, as under a test's, it may have left a version at the moment that this write has found free. So the
+    /// commit also finds that no younger version is there.
     pub(super) async fn no_younger_version(&self, place: &BlobPlace) -> Answer<()> {
         if !self.features().versioning {
             return Ok(());

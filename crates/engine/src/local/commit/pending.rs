@@ -23,7 +23,7 @@ const WAITING_BYTES: usize = 64 << 20;
 pub(crate) struct PendingCommit {
     pub txn: Txn,
     pub size: usize,
-    /// Where every check was read, when they were all read from one snapshot.
+    /// The snapshot that every check was read from, when they are all of one attempt.
     pub read_at: Option<Stamp>,
     pub reply: Reply,
 }

@@ -22,8 +22,8 @@ impl Unit {
 
     /// The name stands for no blob any more. `record` is what stood there.
     pub(in crate::store) fn raise_deleted(&mut self, place: &BlobPlace, record: &BlobRecord) {
-        // Behind the event of the blob. The next blob of the name has the time at which its writer read: one that read before this
-        // deletion may tell an earlier one.
+        // Behind the event of the blob. The next blob of the name is dated later: the commit of a writer that read before this
+        // deletion is refused.
         let at = ETag(self.now().0.max(record.etag.0 + 1));
         self.raise(EventType::BlobDeleted, place, record, at);
     }

@@ -103,7 +103,7 @@ impl Services {
 
 impl Unit {
     /// The queue is read together with messages of it.
-    pub(crate) async fn near_messages(
+    pub(crate) async fn near_queue_and_messages(
         &self,
         queue: &str,
         messages: Generation,
@@ -131,6 +131,16 @@ impl View {
             max_bytes: request.max_bytes,
         };
         listing.page(self.reader()).await
+    }
+
+    /// These messages will be looked at: they are read together.
+    pub(crate) async fn near_messages(
+        &self,
+        messages: Generation,
+        ids: impl IntoIterator<Item = u128>,
+    ) -> Answer<()> {
+        let keys = || ids.into_iter().map(|id| key::message(messages, id)).collect();
+        Ok(self.reader().near(keys).await?)
     }
 
     /// The message of this slot with its text, if it stands there and has not expired.

@@ -6,11 +6,11 @@ use lazuli_model::etag::ETag;
 use lazuli_model::smb::{FileAttributes, FileMode, PosixWishes, SmbWishes, Wish, parse_gmt_token};
 use lazuli_model::time::Timestamp;
 
-use super::changed;
 use super::links::NFS_ONLY;
 use super::path::{PathPlace, Standing};
 use super::permission::Wanted;
 use super::source::SourceFile;
+use super::{changed, key};
 use crate::fault::Answer;
 use crate::file::{Described, NewBody, NewPath};
 use crate::open_file::ChangeAction;
@@ -118,7 +118,7 @@ impl Admitted<ExistingPath> {
             .count(&mut unit, record.node, old.as_ref().map_or(0, PathRecord::length), record.length())
             .await?;
         let Some(old) = old else {
-            place.new_name(&chain.name)?;
+            place.new_name(&unit, &chain.name).await?;
             record.name.clone_from(&chain.name);
             let reader = unit.reader().clone();
             place.tree().take_in(&reader, &mut unit, chain, &record, None).await?;
@@ -163,12 +163,16 @@ pub(super) fn refuse_smb(place: &PathPlace, smb: &SmbWishes) -> Result<(), Failu
 
 impl PathPlace {
     /// A name that SMB clients take for a snapshot is given to nothing that they are to open.
-    pub(super) fn new_name(&self, name: &str) -> Result<(), Failure> {
-        match parse_gmt_token(name) {
-            Some(_) if self.share.settings.protocol == ShareProtocol::Smb => {
-                Err(ErrorCode::InvalidResourceName.into())
-            }
-            _ => Ok(()),
+    pub(super) async fn new_name(&self, unit: &Unit, name: &str) -> Answer<()> {
+        if parse_gmt_token(name).is_some() && self.share.settings.protocol == ShareProtocol::Smb {
+            return Err(ErrorCode::InvalidResourceName.into());
+        }
+        let (generation, parent) = (self.share.generation, self.parent());
+        // What is asked for when the change is told to those who watch goes with it.
+        unit.reader().near(|| vec![key::pending(generation, parent), key::watchers(generation)]).await?;
+        match unit.reader().get(key::pending(generation, parent)).await? {
+            Some(_) => Err(ErrorCode::DeletePending.into()),
+            None => Ok(()),
         }
     }
 

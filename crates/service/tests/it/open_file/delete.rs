@@ -1,7 +1,8 @@
 //! Files that go when they are closed, and files that get another name while they are open.
 
 use super::*;
-use crate::tree::at;
+use crate::tree::{at, code};
+use lazuli_model::error::ErrorCode;
 use lazuli_service::file::{ForceCloseHandles, HandlesMeant, ListHandles};
 
 fn on_close(request: Create) -> Create {
@@ -58,8 +59,16 @@ async fn directories_that_go() {
     smb.open(open_if("d\\f")).await.unwrap().close().await.unwrap();
     assert_eq!(told(directory_open.set_disposition(true, false).await), "DirectoryNotEmpty");
     bench.delete_path("d/f").await.unwrap();
+    bench.make_file("h", 1).await.unwrap();
     directory_open.set_disposition(true, false).await.unwrap();
     assert_eq!(told(smb.open(open_if("d\\g")).await), "DeletePending", "nothing is made in it");
+    let refused = [
+        code(bench.make_file("d/g", 1).await.map(drop)),
+        code(bench.make_directory("d/g").await.map(drop)),
+        code(bench.rename_path("h", "d/h", true).await.map(drop)),
+        code(bench.copy_path(&at("h", None), "d/h").await.map(drop)),
+    ];
+    assert_eq!(refused, [Err(ErrorCode::DeletePending); 4], "over REST neither, nor moved into it");
     directory_open.close().await.unwrap();
     assert_eq!(told(smb.open(open("d")).await), "ObjectNameNotFound");
     let root = smb.open(open("")).await.unwrap();

@@ -1,12 +1,11 @@
 //! Batches of keys on their way to the database and back.
 //!
-//! Whoever finds a lane free asks by itself, which takes no change of tasks. What waits is carried by tasks of the engine: a
-//! caller that is slow to listen, or has left, keeps nobody else from being answered.
+//! Whoever has a lane asks for its own batch and for all that waits by then, in one statement, and tells the others what was found
+//! for them. When it fails, leaves, or is not heard of for long, the others ask again.
 
 use super::connection::Connection;
 use super::fault::Fault;
-use super::lanes::{Batch, Busy, Entered, Next, Told, Waiter};
-use super::primary::PATIENCE;
+use super::lanes::{Batch, Busy, Entered, Told};
 use super::shared::Shared;
 use super::sql::Sql;
 use super::together::{Asked, Together};
@@ -17,11 +16,10 @@ use crate::txn::{Entry, Ticks, Version};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tokio::task::JoinSet;
-use tokio::time::{timeout, timeout_at};
+use tokio::time::timeout_at;
 
-/// What waits does not wait longer for lanes that are busy: a few times what a statement takes.
-const STALLED: Duration = Duration::from_millis(10);
+/// Whoever waits for another's statement asks again after this time.
+const ASKS_AGAIN: Duration = Duration::from_millis(100);
 
 const NO_ANSWER: EngineError = EngineError::Unavailable("the database did not answer in time");
 
@@ -36,13 +34,23 @@ impl Shared {
         self.counters.batches.fetch_add(1, Ordering::Relaxed);
         for attempts in 0.. {
             let told = match self.lanes.enter(&asked)? {
-                Entered::Has(busy) => self.read_alone(&busy, &asked, until).await,
-                Entered::Waits(tells) => match timeout_at(until.into(), tells).await {
-                    Ok(told) => told.unwrap_or_else(|_| Err(Fault::lost("the statement was given up"))),
-                    Err(_) => break,
-                },
+                Entered::Has(busy) => Ok(Told::Lead(busy)),
+                Entered::Waits(tells) => {
+                    let again = until.min(Instant::now() + ASKS_AGAIN);
+                    match timeout_at(again.into(), tells).await {
+                        Ok(told) => told.map_err(|_| Fault::lost("the statement was given up")),
+                        Err(_) if again < until => continue,
+                        Err(_) => break,
+                    }
+                }
             };
-            match told {
+            let read = match told {
+                Ok(Told::Found(batch, generation)) => return Ok((batch, generation)),
+                Ok(Told::Lead(busy)) => self.lead(busy, &asked, until).await,
+                Ok(Told::Alone(lane)) => self.read_alone(lane, &asked, until).await,
+                Err(fault) => Err(fault),
+            };
+            match read {
                 Ok(found) => return Ok(found),
                 Err(fault) if fault.ends_connection() || matches!(fault, Fault::Again) => {}
                 Err(fault) => return Err(fault.into()),
@@ -55,77 +63,52 @@ impl Shared {
         Err(NO_ANSWER)
     }
 
-    /// Carries what waits, until it is dropped.
-    pub async fn carry_batches(self: Arc<Self>) {
-        let mut under_way = JoinSet::new();
-        loop {
-            self.lanes.wanted.notified().await;
-            loop {
-                match self.lanes.next() {
-                    Next::Nothing => break,
-                    Next::Carry(busy, waiters) => {
-                        under_way.spawn(self.clone().carry_on_lane(busy, waiters));
-                    }
-                    Next::AllBusy(since) => {
-                        if timeout(STALLED, self.lanes.wanted.notified()).await.is_err() {
-                            self.lanes.give_up(since);
-                        }
-                    }
-                }
-                while under_way.try_join_next().is_some() {}
-            }
+    /// Carries this batch, and all that waits by now.
+    async fn lead(&self, busy: Busy, asked: &Asked, until: Instant) -> Result<(Batch, u64), Fault> {
+        let lane = busy.lane;
+        let connection = self.lane_connection(lane, until).await?;
+        let others = self.lanes.take(asked.size());
+        if others.is_empty() {
+            return self.read_alone(lane, asked, until).await;
         }
-    }
-
-    /// One statement after the other, while something waits.
-    async fn carry_on_lane(self: Arc<Self>, busy: Busy, mut waiters: Vec<Waiter>) {
-        while !waiters.is_empty() {
-            self.carry_together(&busy, waiters).await;
-            waiters = self.lanes.take(&busy);
-        }
-    }
-
-    /// When the connection is lost or does not answer, those who wait find that nobody will tell them anything, and ask again.
-    async fn carry_together(self: &Arc<Self>, busy: &Busy, waiters: Vec<Waiter>) {
-        let until = Instant::now() + PATIENCE;
-        let Ok(connection) = self.lane_connection(busy, until).await else { return };
-        let generation = connection.generation;
-        let together = Together::of(waiters.iter().map(|waiter| &waiter.asked));
-        match self.on_lane(busy, until, self.read_together(&connection, &together)).await {
-            Ok(batches) => {
-                for (waiter, batch) in waiters.into_iter().zip(batches) {
-                    let _ = waiter.told.send(Ok((batch, generation)));
+        let together = Together::of(std::iter::once(asked).chain(others.iter().map(|waiter| &waiter.asked)));
+        match self.on_lane(lane, until, self.read_together(&connection, &together)).await {
+            Ok(mut batches) => {
+                drop(busy);
+                let generation = connection.generation;
+                let own = batches.next().ok_or(Fault::lost("no batch was read"))?;
+                for (waiter, batch) in others.into_iter().zip(batches) {
+                    let _ = waiter.told.send(Told::Found(batch, generation));
                 }
+                Ok((own, generation))
             }
-            Err(fault) if fault.ends_connection() => {}
-            // Maybe for the sake of one of them: each is told what becomes of its own.
+            // The others ask again when they find that nobody will tell them anything.
+            Err(fault) if fault.ends_connection() => Err(fault),
             Err(_) => {
-                for waiter in waiters {
-                    let told = self.read_alone(busy, &waiter.asked, until).await;
-                    if told.as_ref().is_err_and(Fault::ends_connection) {
-                        return;
-                    }
-                    let _ = waiter.told.send(told);
+                drop(busy);
+                for waiter in others {
+                    let _ = waiter.told.send(Told::Alone(lane));
                 }
+                self.read_alone(lane, asked, until).await
             }
         }
     }
 
-    async fn read_alone(self: &Arc<Self>, busy: &Busy, asked: &Asked, until: Instant) -> Told {
-        let connection = self.lane_connection(busy, until).await?;
-        let batch = self.on_lane(busy, until, self.read_on(&connection, asked)).await?;
+    async fn read_alone(&self, lane: usize, asked: &Asked, until: Instant) -> Result<(Batch, u64), Fault> {
+        let connection = self.lane_connection(lane, until).await?;
+        let batch = self.on_lane(lane, until, self.read_on(&connection, asked)).await?;
         Ok((batch, connection.generation))
     }
 
     /// The lane's connection, if it is one to the proven primary, or else a new one.
-    async fn lane_connection(&self, busy: &Busy, until: Instant) -> Result<Arc<Connection>, Fault> {
+    async fn lane_connection(&self, lane: usize, until: Instant) -> Result<Arc<Connection>, Fault> {
         let primary = self.primaries.wait(until).await.map_err(|_| Fault::lost("no proven primary"))?;
         let usable = |open: &Arc<Connection>| open.generation == primary.generation && !open.is_closed();
-        if let Some(open) = self.lanes.connection(busy.lane).filter(usable) {
+        if let Some(open) = self.lanes.connection(lane).filter(usable) {
             return Ok(open);
         }
         let opened = Arc::new(self.primaries.connect(until).await?);
-        self.lanes.set_connection(busy.lane, Some(opened.clone()));
+        self.lanes.set_connection(lane, Some(opened.clone()));
         Ok(opened)
     }
 
@@ -133,7 +116,7 @@ impl Shared {
     /// not be answered either.
     async fn on_lane<T>(
         &self,
-        busy: &Busy,
+        lane: usize,
         until: Instant,
         read: impl Future<Output = Result<T, Fault>>,
     ) -> Result<T, Fault> {
@@ -141,7 +124,7 @@ impl Shared {
         let read = timeout_at(until.into(), read).await;
         let read = read.unwrap_or_else(|_| Err(Fault::lost("no answer in time")));
         if read.as_ref().is_err_and(Fault::ends_connection) {
-            self.lanes.set_connection(busy.lane, None);
+            self.lanes.set_connection(lane, None);
         }
         read
     }
