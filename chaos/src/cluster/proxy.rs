@@ -64,13 +64,12 @@ enum Towards<'a> {
     Server(&'a AtomicBool),
 }
 
-/// Whether this asks for the function that commits, which alone has so many parameters: `Bind`, the names of a portal and a
-/// statement, and how many formats of parameters follow.
+/// Whether this asks for the function that commits, which alone has that many parameters, more with each version of it: `Bind`, the
+/// names of a portal and a statement, and how many formats of parameters follow.
 fn is_commit(sent: &[u8]) -> bool {
-    const PARAMETERS: [u8; 2] = [0, 21];
     let Some((b'B', rest)) = sent.split_first() else { return false };
     let mut names = rest.get(4..).unwrap_or_default().splitn(3, |byte| *byte == 0);
-    names.nth(2).is_some_and(|rest| rest.starts_with(&PARAMETERS))
+    names.nth(2).is_some_and(|rest| matches!(rest, [0, parameters, ..] if *parameters > 20))
 }
 
 /// Until one side ends, or it is cut.
@@ -121,7 +120,7 @@ mod tests {
     #[test]
     fn a_commit_is_known_by_its_parameters() {
         let bind = |parameters: u8| [b"B\0\0\0\x50\0s12\0\0".as_slice(), &[parameters], &[0, 1]].concat();
-        assert!(is_commit(&bind(21)));
+        assert!(is_commit(&bind(21)) && is_commit(&bind(27)));
         assert!(!is_commit(&bind(5)) && !is_commit(b"") && !is_commit(b"Q\0\0\0\x04\0\0\0\x15"));
     }
 }

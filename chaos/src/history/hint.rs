@@ -26,6 +26,11 @@ pub enum Hint {
 }
 
 impl Hint {
+    /// Of the change that made the part, or left it as it was found.
+    pub fn moment(self) -> Moment {
+        self.place().0
+    }
+
     /// The order of hints on one part: a change comes before those who find what it left.
     pub fn place(self) -> (Moment, bool) {
         match self {

@@ -6,6 +6,7 @@ pub mod blob;
 mod checker;
 mod event;
 pub mod file;
+mod growth;
 mod hint;
 pub mod page;
 mod record;
@@ -56,10 +57,11 @@ fn judge<M: Model>(options: &Options, what: &str, events: &[Event<M::Call, M::An
 where
     Event<M::Call, M::Answer>: Debug,
 {
-    let reason = match checker::check::<M>(events) {
-        Verdict::Linearizable => return Ok(()),
-        Verdict::Undecided(place) => format!("undecided, too many orders to try: {place}"),
-        Verdict::Impossible(place) => format!("NOT LINEARIZABLE: {place}"),
+    let reason = match (growth::check(events), checker::check::<M>(events)) {
+        (Ok(()), Verdict::Linearizable) => return Ok(()),
+        (Err(back), Verdict::Linearizable) => back,
+        (_, Verdict::Undecided(place)) => format!("undecided, too many orders to try: {place}"),
+        (_, Verdict::Impossible(place)) => format!("NOT LINEARIZABLE: {place}"),
     };
     let file = options.work.join(format!("chaos-history-{}.txt", what.replace(' ', "-")));
     let text: String = events.iter().map(|event| format!("{event:?}\n")).collect();

@@ -1,11 +1,10 @@
-//! Batches of keys on their way to the database and back.
-//!
-//! Whoever has a lane asks for its own batch and for all that waits by then, in one statement, and tells the others what was found
-//! for them. When it fails, leaves, or is not heard of for long, the others ask again.
+//! Lanes of reading: each is a task with a connection, which carries all that waits to the database in one statement, and tells
+//! everybody what was found for them. A caller that has left, or does not listen, keeps nobody else waiting.
 
-use super::connection::Connection;
+use super::connection::{Connection, Driven};
 use super::fault::Fault;
-use super::lanes::{Batch, Busy, Entered, Told};
+use super::lanes::{Batch, Waiter};
+use super::primary::PATIENCE;
 use super::shared::Shared;
 use super::sql::Sql;
 use super::together::{Asked, Together};
@@ -15,118 +14,110 @@ use crate::key::Value;
 use crate::txn::{Entry, Ticks, Version};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::time::timeout_at;
-
-/// Whoever waits for another's statement asks again after this time.
-const ASKS_AGAIN: Duration = Duration::from_millis(100);
 
 const NO_ANSWER: EngineError = EngineError::Unavailable("the database did not answer in time");
 
 impl Shared {
     /// One batch, and whether what was read before is still the same. Waits for a primary, and asks again when a connection
     /// is lost or another transaction was in the way: until then. Also tells which generation was read from.
-    pub async fn read_batch(
-        self: &Arc<Self>,
-        asked: Asked,
-        until: Instant,
-    ) -> Result<(Batch, u64), EngineError> {
+    pub async fn read_batch(&self, asked: Asked, until: Instant) -> Result<(Batch, u64), EngineError> {
         self.counters.batches.fetch_add(1, Ordering::Relaxed);
         for attempts in 0.. {
-            let told = match self.lanes.enter(&asked)? {
-                Entered::Has(busy) => Ok(Told::Lead(busy)),
-                Entered::Waits(tells) => {
-                    let again = until.min(Instant::now() + ASKS_AGAIN);
-                    match timeout_at(again.into(), tells).await {
-                        Ok(told) => told.map_err(|_| Fault::lost("the statement was given up")),
-                        Err(_) if again < until => continue,
-                        Err(_) => break,
-                    }
+            match timeout_at(until.into(), self.lanes.push(asked.clone())?).await {
+                Ok(Ok(Ok(found))) => return Ok(found),
+                Ok(Ok(Err(fault))) if !fault.ends_connection() && !matches!(fault, Fault::Again) => {
+                    return Err(fault.into());
                 }
-            };
-            let read = match told {
-                Ok(Told::Found(batch, generation)) => return Ok((batch, generation)),
-                Ok(Told::Lead(busy)) => self.lead(busy, &asked, until).await,
-                Ok(Told::Alone(lane)) => self.read_alone(lane, &asked, until).await,
-                Err(fault) => Err(fault),
-            };
-            match read {
-                Ok(found) => return Ok(found),
-                Err(fault) if fault.ends_connection() || matches!(fault, Fault::Again) => {}
-                Err(fault) => return Err(fault.into()),
+                Ok(_) if Instant::now() < until => self.pause(attempts).await,
+                _ => break,
             }
-            if Instant::now() >= until {
-                break;
-            }
-            self.pause(attempts).await;
         }
         Err(NO_ANSWER)
     }
 
-    /// Carries this batch, and all that waits by now.
-    async fn lead(&self, busy: Busy, asked: &Asked, until: Instant) -> Result<(Batch, u64), Fault> {
-        let lane = busy.lane;
-        let connection = self.lane_connection(lane, until).await?;
-        let others = self.lanes.take(asked.size());
-        if others.is_empty() {
-            return self.read_alone(lane, asked, until).await;
-        }
-        let together = Together::of(std::iter::once(asked).chain(others.iter().map(|waiter| &waiter.asked)));
-        match self.on_lane(lane, until, self.read_together(&connection, &together)).await {
-            Ok(mut batches) => {
-                drop(busy);
-                let generation = connection.generation;
-                let own = batches.next().ok_or(Fault::lost("no batch was read"))?;
-                for (waiter, batch) in others.into_iter().zip(batches) {
-                    let _ = waiter.told.send(Told::Found(batch, generation));
-                }
-                Ok((own, generation))
+    /// A lane, until it is dropped.
+    pub async fn read_on_lane(self: Arc<Self>, lane: usize) {
+        let mut held = None;
+        loop {
+            let waiters = self.lanes.take(lane);
+            if !waiters.is_empty() {
+                self.carry_together(&mut held, waiters).await;
+                continue;
             }
-            // The others ask again when they find that nobody will tell them anything.
-            Err(fault) if fault.ends_connection() => Err(fault),
-            Err(_) => {
-                drop(busy);
-                for waiter in others {
-                    let _ = waiter.told.send(Told::Alone(lane));
+            let lost = async {
+                match &mut held {
+                    Some(connection) => Driven::ended(connection).await,
+                    None => std::future::pending().await,
                 }
-                self.read_alone(lane, asked, until).await
+            };
+            tokio::select! {
+                () = self.lanes.woken(lane) => {}
+                () = lost => held = None,
             }
         }
     }
 
-    async fn read_alone(&self, lane: usize, asked: &Asked, until: Instant) -> Result<(Batch, u64), Fault> {
-        let connection = self.lane_connection(lane, until).await?;
-        let batch = self.on_lane(lane, until, self.read_on(&connection, asked)).await?;
-        Ok((batch, connection.generation))
+    /// When the connection is lost or does not answer, those who wait find that nobody will tell them anything, and ask again.
+    async fn carry_together(&self, held: &mut Option<Driven>, waiters: Vec<Waiter>) {
+        let until = Instant::now() + PATIENCE;
+        let Ok(driven) = self.connected_for_reading(held, until).await else { return };
+        let (connection, carried) = driven.parts();
+        let generation = connection.generation;
+        let together = Together::of(waiters.iter().map(|waiter| &waiter.asked));
+        let read = self.read_together(connection, &together);
+        self.counters.statements.fetch_add(1, Ordering::Relaxed);
+        match carried.until(self.answered_until(until, connection, read)).await {
+            Ok(batches) => {
+                for (waiter, batch) in waiters.into_iter().zip(batches) {
+                    let _ = waiter.told.send(Ok((batch, generation)));
+                }
+            }
+            Err(fault) if fault.ends_connection() => *held = None,
+            Err(fault) => self.carry_apart(held, waiters, fault, until).await,
+        }
+    }
+
+    /// The database refused the statement, maybe for the sake of one of them: each is asked for by itself.
+    async fn carry_apart(
+        &self,
+        held: &mut Option<Driven>,
+        mut waiters: Vec<Waiter>,
+        fault: Fault,
+        until: Instant,
+    ) {
+        if waiters.len() == 1
+            && let Some(waiter) = waiters.pop()
+        {
+            let _ = waiter.told.send(Err(fault));
+        }
+        for waiter in waiters {
+            let Some(driven) = held else { return };
+            let (connection, carried) = driven.parts();
+            let generation = connection.generation;
+            let read = self.read_on(connection, &waiter.asked);
+            self.counters.statements.fetch_add(1, Ordering::Relaxed);
+            let read = carried.until(self.answered_until(until, connection, read)).await;
+            if read.as_ref().is_err_and(Fault::ends_connection) {
+                *held = None;
+            }
+            let _ = waiter.told.send(read.map(|batch| (batch, generation)));
+        }
     }
 
     /// The lane's connection, if it is one to the proven primary, or else a new one.
-    async fn lane_connection(&self, lane: usize, until: Instant) -> Result<Arc<Connection>, Fault> {
-        let primary = self.primaries.wait(until).await.map_err(|_| Fault::lost("no proven primary"))?;
-        let usable = |open: &Arc<Connection>| open.generation == primary.generation && !open.is_closed();
-        if let Some(open) = self.lanes.connection(lane).filter(usable) {
-            return Ok(open);
-        }
-        let opened = Arc::new(self.primaries.connect(until).await?);
-        self.lanes.set_connection(lane, Some(opened.clone()));
-        Ok(opened)
-    }
-
-    /// A statement on a lane. One that is not answered in time takes its connection with it: what is asked behind it would
-    /// not be answered either.
-    async fn on_lane<T>(
+    async fn connected_for_reading<'a>(
         &self,
-        lane: usize,
+        held: &'a mut Option<Driven>,
         until: Instant,
-        read: impl Future<Output = Result<T, Fault>>,
-    ) -> Result<T, Fault> {
-        self.counters.statements.fetch_add(1, Ordering::Relaxed);
-        let read = timeout_at(until.into(), read).await;
-        let read = read.unwrap_or_else(|_| Err(Fault::lost("no answer in time")));
-        if read.as_ref().is_err_and(Fault::ends_connection) {
-            self.lanes.set_connection(lane, None);
+    ) -> Result<&'a mut Driven, Fault> {
+        let primary = self.primaries.wait(until).await.map_err(|_| Fault::lost("no proven primary"))?;
+        if !held.as_ref().is_some_and(|held| held.generation() == primary.generation && !held.is_closed()) {
+            *held = None;
+            *held = Some(self.primaries.connect_driven(until).await?);
         }
-        read
+        held.as_mut().ok_or(Fault::lost("no connection"))
     }
 
     pub async fn read_on(&self, connection: &Connection, asked: &Asked) -> Result<Batch, Fault> {
@@ -144,16 +135,14 @@ impl Shared {
         let (fixed, seen) = self.clock.sent();
         let keys = together.keys();
         let rows = if together.earlier().is_empty() {
-            self.answered(connection, connection.query(Sql::Read, &[&fixed, &seen, &keys])).await?
+            connection.query(Sql::Read, &[&fixed, &seen, &keys]).await?
         } else {
             let (earlier, versions): (Vec<&[u8]>, Vec<Option<Uuid>>) = together
                 .earlier()
                 .iter()
                 .map(|(key, version)| (*key, version.map(|version| Uuid(version.0))))
                 .unzip();
-            let asked: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
-                [&fixed, &seen, &keys, &earlier, &versions];
-            self.answered(connection, connection.query(Sql::ReadAgain, &asked)).await?
+            connection.query(Sql::ReadAgain, &[&fixed, &seen, &keys, &earlier, &versions]).await?
         };
         let mut found = vec![None; keys.len()];
         let (mut changed, mut now) = (Vec::new(), Ticks(0));
@@ -191,5 +180,17 @@ impl Shared {
             self.primaries.suspect(generation);
         }
         answer
+    }
+
+    /// The same of what is only read: for so long. After that the connection is of no more use, because what is asked behind it would not
+    /// be answered either.
+    pub async fn answered_until<T>(
+        &self,
+        until: Instant,
+        connection: &Connection,
+        asked: impl Future<Output = Result<T, Fault>>,
+    ) -> Result<T, Fault> {
+        let answer = timeout_at(until.into(), self.answered(connection, asked)).await;
+        answer.unwrap_or_else(|_| Err(Fault::lost("no answer in time")))
     }
 }

@@ -4,7 +4,8 @@ use super::fault::Fault;
 use super::options::Dialect;
 use super::settings::{CONNECT_PATIENCE, Node, Settings};
 use super::sql::Sql;
-use std::pin::pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tokio::runtime::Handle;
@@ -39,22 +40,12 @@ impl Connection {
         node: &Node,
         generation: u64,
     ) -> Result<Self, Fault> {
-        let (settings, node) = (settings.clone(), node.clone());
-        let opening = async move {
-            let client = connect(&node).await?;
-            let isolation = match settings.dialect {
-                Dialect::Locks => READ_COMMITTED,
-                Dialect::Serializable => SERIALIZABLE,
-            };
-            client.batch_execute(&format!("{SESSION}{isolation}")).await?;
-            Ok(Self { client, settings, statements: Default::default(), generation })
-        };
-        let opened = runtime.spawn(async move { timeout(CONNECT_PATIENCE, opening).await });
-        match opened.await {
-            Ok(Ok(opened)) => opened,
-            Ok(Err(_)) => Err(Fault::lost("no connection in time")),
-            Err(_) => Err(Fault::lost("the runtime is shutting down")),
+        let opened = Driven::open(runtime, settings, node, generation).await?;
+        let Driven { connection, driver } = opened;
+        if let Some(driver) = driver {
+            runtime.spawn(driver);
         }
+        Ok(connection)
     }
 
     pub fn is_closed(&self) -> bool {
@@ -96,17 +87,95 @@ impl Connection {
     }
 }
 
-async fn connect(node: &Node) -> Result<Client, Fault> {
+/// Sends what is asked and reads what is answered, until the connection ends.
+type Driver = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A connection without a task of its own: whoever uses it carries it. So an answer wakes one task and not two.
+pub(super) struct Driven {
+    connection: Connection,
+    /// None when it has ended.
+    driver: Option<Driver>,
+}
+
+impl Driven {
+    pub async fn open(
+        runtime: &Handle,
+        settings: &Arc<Settings>,
+        node: &Node,
+        generation: u64,
+    ) -> Result<Self, Fault> {
+        let (settings, node) = (settings.clone(), node.clone());
+        let opening = async move {
+            let isolation = match settings.dialect {
+                Dialect::Locks => READ_COMMITTED,
+                Dialect::Serializable => SERIALIZABLE,
+            };
+            let (client, driver) = connect(&node).await?;
+            let connection = Connection { client, settings, statements: Default::default(), generation };
+            let mut opened = Self { connection, driver: Some(driver) };
+            let session = format!("{SESSION}{isolation}");
+            let (connection, driven) = opened.parts();
+            driven.until(connection.execute(&session)).await?;
+            Ok(opened)
+        };
+        let opened = runtime.spawn(async move { timeout(CONNECT_PATIENCE, opening).await });
+        match opened.await {
+            Ok(Ok(opened)) => opened,
+            Ok(Err(_)) => Err(Fault::lost("no connection in time")),
+            Err(_) => Err(Fault::lost("the runtime is shutting down")),
+        }
+    }
+
+    pub fn generation(&self) -> u64 {
+        self.connection.generation
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.driver.is_none() || self.connection.is_closed()
+    }
+
+    /// The connection to ask something of, and what carries it until that is answered.
+    pub fn parts(&mut self) -> (&Connection, Carried<'_>) {
+        (&self.connection, Carried(&mut self.driver))
+    }
+
+    /// Returns when the connection has ended.
+    pub async fn ended(&mut self) {
+        if let Some(driver) = &mut self.driver {
+            driver.await;
+            self.driver = None;
+        }
+    }
+}
+
+pub(super) struct Carried<'a>(&'a mut Option<Driver>);
+
+impl Carried<'_> {
+    pub async fn until<T>(self, answered: impl Future<Output = T>) -> T {
+        let (mut answered, driver) = (pin!(answered), self.0);
+        poll_fn(|context| {
+            // What is asked is sent, and what was answered is looked at, in one go.
+            if let Poll::Ready(answer) = answered.as_mut().poll(context) {
+                return Poll::Ready(answer);
+            }
+            if driver.as_mut().is_some_and(|driver| driver.as_mut().poll(context).is_ready()) {
+                *driver = None;
+            }
+            answered.as_mut().poll(context)
+        })
+        .await
+    }
+}
+
+async fn connect(node: &Node) -> Result<(Client, Driver), Fault> {
     Ok(match node.tls.clone() {
         None => {
             let (client, connection) = node.config.connect(NoTls).await?;
-            tokio::spawn(ended(connection));
-            client
+            (client, Box::pin(ended(connection)))
         }
         Some(tls) => {
             let (client, connection) = node.config.connect(tls).await?;
-            tokio::spawn(ended(connection));
-            client
+            (client, Box::pin(ended(connection)))
         }
     })
 }

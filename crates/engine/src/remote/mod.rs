@@ -79,6 +79,8 @@ pub(crate) struct Remote {
     shared: Arc<Shared>,
     /// What it was connected with.
     origin: (RemoteOptions, Host),
+    /// Reading goes on until the engine is dropped.
+    _readers: JoinSet<()>,
 }
 
 impl Remote {
@@ -116,7 +118,7 @@ impl Remote {
             clock,
             primaries,
             barrier: Barrier::default(),
-            lanes: Arc::new(ReadLanes::new(settings.read_lanes)),
+            lanes: ReadLanes::new(settings.read_lanes),
             pool: Pool::new(settings.readers),
             queue: Queue::new(settings.commit_lanes),
             recent: Default::default(),
@@ -147,7 +149,11 @@ impl Remote {
                 () = raise_clock_once(working.clone()) => {}
             }
         });
-        Ok(Self { shared, origin })
+        let mut readers = JoinSet::new();
+        for lane in 0..shared.lanes.count() {
+            readers.spawn(shared.clone().read_on_lane(lane));
+        }
+        Ok(Self { shared, origin, _readers: readers })
     }
 
     /// For another engine whose clock a test moves together with this one.

@@ -44,7 +44,7 @@ pub struct RemoteOptions {
     pub dialect: Dialect,
     /// Groups of transactions that are committed at a time.
     pub commit_lanes: usize,
-    /// Connections that batches of keys are read through, mostly one statement at a time on each.
+    /// Connections that batches of keys are read through, a statement at a time on each.
     pub read_lanes: usize,
     /// Snapshots that are held at a time, each by a connection.
     pub readers: usize,

@@ -87,20 +87,22 @@ impl Shared {
         self.counters.snapshots.fetch_add(1, Ordering::Relaxed);
         loop {
             let fault = match self.pooled(until).await {
-                Ok(connection) => match self.begin(&connection, asked).await {
-                    Ok(batch) => {
-                        let pinned = Arc::new(Pinned {
-                            shared: self.clone(),
-                            connection: Some(connection),
-                            began: Instant::now(),
-                            ended: AtomicBool::new(false),
-                            _place: place,
-                        });
-                        self.pool.held.lock().push(Arc::downgrade(&pinned));
-                        return Ok((pinned, batch));
+                Ok(connection) => {
+                    match self.answered_until(until, &connection, self.begin(&connection, asked)).await {
+                        Ok(batch) => {
+                            let pinned = Arc::new(Pinned {
+                                shared: self.clone(),
+                                connection: Some(connection),
+                                began: Instant::now(),
+                                ended: AtomicBool::new(false),
+                                _place: place,
+                            });
+                            self.pool.held.lock().push(Arc::downgrade(&pinned));
+                            return Ok((pinned, batch));
+                        }
+                        Err(fault) => fault,
                     }
-                    Err(fault) => fault,
-                },
+                }
                 Err(fault) => fault,
             };
             if !fault.ends_connection() || Instant::now() >= until {
@@ -124,7 +126,7 @@ impl Shared {
 
     /// The beginning and the first batch are one round trip.
     async fn begin(&self, connection: &Connection, asked: &Asked) -> Result<Batch, Fault> {
-        self.answered(connection, connection.statement(asked.sql())).await?;
+        connection.statement(asked.sql()).await?;
         let mut begun = pin!(connection.execute(BEGIN));
         // Sent by its first poll, before the batch is.
         let early = begun.as_mut().poll(&mut Context::from_waker(Waker::noop()));
@@ -144,12 +146,15 @@ impl Pinned {
 
     pub async fn read(&self, keys: Vec<Key>) -> Result<Batch, EngineError> {
         let connection = self.connection()?;
-        self.kept(self.shared.read_on(connection, &Asked::new(keys, Vec::new())).await)
+        let asked = Asked::new(keys, Vec::new());
+        let read = self.shared.read_on(connection, &asked);
+        self.kept(self.shared.answered_until(self.began + LIFE, connection, read).await)
     }
 
     pub async fn query(&self, sql: Sql, params: Params<'_>) -> Result<Vec<Row>, EngineError> {
         let connection = self.connection()?;
-        self.kept(self.shared.answered(connection, connection.query(sql, params)).await)
+        let asked = connection.query(sql, params);
+        self.kept(self.shared.answered_until(self.began + LIFE, connection, asked).await)
     }
 
     fn connection(&self) -> Result<&Connection, EngineError> {

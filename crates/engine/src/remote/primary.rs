@@ -6,7 +6,7 @@
 //! many standbys as the database is set to wait for.
 
 use super::clock::RemoteClock;
-use super::connection::Connection;
+use super::connection::{Connection, Driven};
 use super::fault::Fault;
 use super::schema;
 use super::settings::{Node, Settings};
@@ -94,6 +94,19 @@ impl Primaries {
         let lost = |_| Fault::lost("no proven primary");
         let primary = self.wait(until).await.map_err(lost)?;
         let opened = self.open(primary.node, primary.generation).await;
+        if opened.is_err() {
+            self.suspect(primary.generation);
+        }
+        opened
+    }
+
+    /// The same, which the caller carries itself.
+    pub async fn connect_driven(&self, until: Instant) -> Result<Driven, Fault> {
+        let primary = self.wait(until).await.map_err(|_| Fault::lost("no proven primary"))?;
+        let Some(node) = self.settings.nodes.get(primary.node) else {
+            return Err(Fault::lost("no such node"));
+        };
+        let opened = Driven::open(&self.runtime, &self.settings, node, primary.generation).await;
         if opened.is_err() {
             self.suspect(primary.generation);
         }

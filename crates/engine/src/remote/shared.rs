@@ -22,7 +22,7 @@ pub(super) struct Shared {
     pub primaries: Primaries,
     pub barrier: Barrier,
     /// Batches of keys are read through these.
-    pub lanes: Arc<ReadLanes>,
+    pub lanes: ReadLanes,
     /// Snapshots are held by these.
     pub pool: Pool,
     /// Transactions that wait for a lane, and those under way.

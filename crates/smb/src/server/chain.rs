@@ -261,15 +261,29 @@ async fn perform(
             held.take();
         }
     };
-    let done = async {
-        tokio::select! {
+    // The work goes on while a client is slow to take the word: others may wait for what it has meanwhile.
+    let mut early = None;
+    {
+        let mut told = std::pin::pin!(told);
+        while early.is_none() {
+            tokio::select! {
+                biased;
+                done = &mut work => early = Some(done),
+                () = &mut told => break,
+            }
+        }
+        if early.is_some() {
+            told.await;
+        }
+    }
+    let outcome = match early {
+        Some(done) => done,
+        None => tokio::select! {
             biased;
             done = &mut work => done,
             () = &mut cancelled => Err(NtStatus::CANCELLED.into()),
-        }
+        },
     };
-    // The work goes on while a client is slow to take the word: others may wait for what it has meanwhile.
-    let ((), outcome) = tokio::join!(told, done);
     parked.fetch_sub(1, Ordering::Relaxed);
     outcome
 }

@@ -223,7 +223,11 @@ impl Present<QueueRecord> {
     /// The message of this slot, for the one consumer that gets it. None when it is no longer there.
     pub async fn take(&self, slot: &Slot) -> Answer<Option<Present<MessageRecord>>> {
         let found = message::find(self.unit.reader(), self.messages, slot.id).await?;
-        let is_there = |found: &MessageRecord| found.slot() == *slot && !found.is_expired(self.unit.now());
+        // By the time of this unit: that of the cache may be ahead of it.
+        let now = self.unit.now();
+        let is_there = |found: &MessageRecord| {
+            found.slot() == *slot && found.fields.visible <= now.0 && !found.is_expired(now)
+        };
         Ok(found.filter(is_there).map(|record| Present {
             unit: self.unit.clone(),
             place: MessagePlace { messages: self.messages, slot: Some(*slot) },

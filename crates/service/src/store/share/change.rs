@@ -95,7 +95,7 @@ impl Present<ExistingPath> {
         };
         let Some(before) = &from.found else { return Err(ErrorCode::ResourceNotFound.into()) };
         if chain.found.is_none() {
-            to.new_name(&unit, &chain.name).await?;
+            to.admit_new_name(&unit, &chain.name).await?;
         }
         let source = place.named.as_ref().map_or(own, |named| &named.slot);
         if let Some(there) = chain.found.as_ref().filter(|_| chain.slot().as_ref() != Some(source)) {

@@ -118,7 +118,7 @@ impl Admitted<ExistingPath> {
             .count(&mut unit, record.node, old.as_ref().map_or(0, PathRecord::length), record.length())
             .await?;
         let Some(old) = old else {
-            place.new_name(&unit, &chain.name).await?;
+            place.admit_new_name(&unit, &chain.name).await?;
             record.name.clone_from(&chain.name);
             let reader = unit.reader().clone();
             place.tree().take_in(&reader, &mut unit, chain, &record, None).await?;
@@ -162,9 +162,13 @@ pub(super) fn refuse_smb(place: &PathPlace, smb: &SmbWishes) -> Result<(), Failu
 }
 
 impl PathPlace {
-    /// A name that SMB clients take for a snapshot is given to nothing that they are to open.
-    pub(super) async fn new_name(&self, unit: &Unit, name: &str) -> Answer<()> {
-        if parse_gmt_token(name).is_some() && self.share.settings.protocol == ShareProtocol::Smb {
+    /// A name that SMB clients take for a snapshot is given to nothing that they are to open, and nothing is put into a directory
+    /// that goes when they close it.
+    pub(super) async fn admit_new_name(&self, unit: &Unit, name: &str) -> Answer<()> {
+        if self.share.settings.protocol != ShareProtocol::Smb {
+            return Ok(());
+        }
+        if parse_gmt_token(name).is_some() {
             return Err(ErrorCode::InvalidResourceName.into());
         }
         let (generation, parent) = (self.share.generation, self.parent());
