@@ -101,13 +101,14 @@ impl Shared {
         &self,
         held: &mut Option<super::connection::Connection>,
     ) -> Result<(), Fault> {
-        let current = self.primaries.current().map(|primary| primary.generation);
-        if held.as_ref().is_none_or(|held| held.is_closed() || Some(held.generation) != current) {
-            *held = Some(self.primaries.connect(Instant::now() + PATIENCE).await?);
+        let until = Instant::now() + PATIENCE;
+        let primary = self.primaries.wait(until).await.map_err(|_| Fault::lost("no proven primary"))?;
+        if held.as_ref().is_none_or(|held| held.is_closed() || held.generation != primary.generation) {
+            *held = Some(self.primaries.connect(until).await?);
         }
         let Some(connection) = held else { return Err(Fault::lost("no connection")) };
         let mark = self.barrier.mark();
-        let commit = connection.execute(COMMIT);
+        let commit = connection.in_time(Instant::now() + PATIENCE, connection.execute(COMMIT));
         tokio::select! {
             done = commit => {
                 if let Err(fault) = done {

@@ -61,8 +61,13 @@ impl Shared {
 
     /// When the connection is lost or does not answer, those who wait find that nobody will tell them anything, and ask again.
     async fn carry_together(&self, held: &mut Option<Driven>, waiters: Vec<Waiter>) {
-        let until = Instant::now() + PATIENCE;
-        let Ok(driven) = self.connected_for_reading(held, until).await else { return };
+        // Those who wait have time to ask again on another connection.
+        let until = Instant::now() + PATIENCE / 2;
+        let Ok(driven) = self.connected_for_reading(held, until).await else {
+            drop(waiters);
+            // Another lane may have a connection: it goes first.
+            return self.pause(u32::MAX).await;
+        };
         let (connection, carried) = driven.parts();
         let generation = connection.generation;
         let together = Together::of(waiters.iter().map(|waiter| &waiter.asked));
@@ -190,7 +195,6 @@ impl Shared {
         connection: &Connection,
         asked: impl Future<Output = Result<T, Fault>>,
     ) -> Result<T, Fault> {
-        let answer = timeout_at(until.into(), self.answered(connection, asked)).await;
-        answer.unwrap_or_else(|_| Err(Fault::lost("no answer in time")))
+        connection.in_time(until, self.answered(connection, asked)).await
     }
 }

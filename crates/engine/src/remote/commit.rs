@@ -65,11 +65,13 @@ pub(super) async fn run(shared: Arc<Shared>, lane: usize) {
 impl Shared {
     /// Sees to it that there is a connection to the proven primary.
     async fn connected(&self, held: &mut Option<Connection>) -> Result<(), Fault> {
-        let current = self.primaries.current().map(|primary| primary.generation);
-        let usable = |held: &Connection| Some(held.generation) == current && !held.is_closed();
+        let until = Instant::now() + CONNECT_PATIENCE;
+        // While it proves itself again, its connections are kept: others may not be to be had.
+        let primary = self.primaries.wait(until).await.map_err(|_| Fault::lost("no proven primary"))?;
+        let usable = |held: &Connection| held.generation == primary.generation && !held.is_closed();
         if !held.as_ref().is_some_and(usable) {
             *held = None;
-            *held = Some(self.primaries.connect(Instant::now() + CONNECT_PATIENCE).await?);
+            *held = Some(self.primaries.connect(until).await?);
         }
         Ok(())
     }
@@ -128,6 +130,7 @@ impl Shared {
                     parts.push(Part { members, attempts: 0, whole: false });
                 }
             }
+            Fault::NoRoom => self.refuse_under_way(part.members, EngineError::OutOfSpace),
             Fault::Unexpected(text) => {
                 tracing::error!(text, "the database refused a commit");
                 self.refuse_under_way(part.members, EngineError::Corrupt(Corrupt(text)));

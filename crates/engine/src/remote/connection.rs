@@ -7,10 +7,12 @@ use super::sql::Sql;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
-use tokio::time::timeout;
+use tokio::time::{timeout, timeout_at};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls, Row, Statement};
 
@@ -19,6 +21,12 @@ const SESSION: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET 
     SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan;
     SET lock_timeout = '2s'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '15s';
     SET client_connection_check_interval = '5s'; SET standard_conforming_strings = on;";
+/// A role or a database may be set otherwise since the start. A session that only tests something does without.
+const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false)
+    WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');";
+/// What is asked again and again is answered within this time, or the connection is given up; and so is what is asked once.
+const ANSWER: Duration = Duration::from_secs(10);
+const ANSWER_ONCE: Duration = Duration::from_secs(60);
 const READ_COMMITTED: &str = "SET default_transaction_isolation = 'read committed';";
 const SERIALIZABLE: &str = "SET default_transaction_isolation = 'serializable';";
 
@@ -28,6 +36,8 @@ pub(super) struct Connection {
     client: Client,
     settings: Arc<Settings>,
     statements: [OnceCell<Statement>; Sql::COUNT],
+    /// Something was not answered in time: what is asked behind it would not be either.
+    is_given_up: AtomicBool,
     /// Which choice of a primary it belongs to.
     pub generation: u64,
 }
@@ -48,30 +58,50 @@ impl Connection {
         Ok(connection)
     }
 
+    /// It is of no more use.
     pub fn is_closed(&self) -> bool {
-        self.client.is_closed()
+        self.is_given_up.load(Ordering::Relaxed) || self.client.is_closed()
+    }
+
+    /// What is asked of it, if it is answered in time.
+    pub async fn in_time<T>(
+        &self,
+        until: Instant,
+        answered: impl Future<Output = Result<T, Fault>>,
+    ) -> Result<T, Fault> {
+        timeout_at(until.into(), answered).await.unwrap_or_else(|_| {
+            self.is_given_up.store(true, Ordering::Relaxed);
+            Err(Fault::lost("no answer in time"))
+        })
     }
 
     pub async fn query(&self, sql: Sql, params: Params<'_>) -> Result<Vec<Row>, Fault> {
         let statement = self.statement(sql).await?;
-        Ok(self.client.query(&statement, params).await?)
+        let answered = async { Ok(self.client.query(&statement, params).await?) };
+        self.in_time(Instant::now() + ANSWER, answered).await
     }
 
     /// The only row.
     pub async fn query_one(&self, sql: Sql, params: Params<'_>) -> Result<Row, Fault> {
         let statement = self.statement(sql).await?;
-        Ok(self.client.query_one(&statement, params).await?)
+        let answered = async { Ok(self.client.query_one(&statement, params).await?) };
+        self.in_time(Instant::now() + ANSWER, answered).await
     }
 
     /// The statement, prepared. After this, a query is on its way once it is polled.
     pub async fn statement(&self, sql: Sql) -> Result<Statement, Fault> {
         let cell = self.statements.get(sql as usize).ok_or(Fault::Unexpected("no such statement".into()))?;
         let prepare = || self.client.prepare(self.settings.texts.text(sql));
-        Ok(cell.get_or_try_init(prepare).await?.clone())
+        let prepared = async { Ok(cell.get_or_try_init(prepare).await?.clone()) };
+        if let Some(statement) = cell.get() {
+            return Ok(statement.clone());
+        }
+        self.in_time(Instant::now() + ANSWER, prepared).await
     }
 
     pub async fn execute(&self, text: &str) -> Result<(), Fault> {
-        Ok(self.client.batch_execute(text).await?)
+        let answered = async { Ok(self.client.batch_execute(text).await?) };
+        self.in_time(Instant::now() + ANSWER_ONCE, answered).await
     }
 
     /// Sends without waiting for the answer. What is sent later on this connection is done later.
@@ -83,7 +113,8 @@ impl Connection {
 
     /// For what is asked once.
     pub async fn ask(&self, text: &str, params: Params<'_>) -> Result<Vec<Row>, Fault> {
-        Ok(self.client.query(text, params).await?)
+        let answered = async { Ok(self.client.query(text, params).await?) };
+        self.in_time(Instant::now() + ANSWER_ONCE, answered).await
     }
 }
 
@@ -111,9 +142,16 @@ impl Driven {
                 Dialect::Serializable => SERIALIZABLE,
             };
             let (client, driver) = connect(&node).await?;
-            let connection = Connection { client, settings, statements: Default::default(), generation };
+            let durable = if settings.unsafe_database { "" } else { DURABLE };
+            let session = format!("{SESSION}{isolation}{durable}");
+            let connection = Connection {
+                client,
+                settings,
+                statements: Default::default(),
+                is_given_up: AtomicBool::new(false),
+                generation,
+            };
             let mut opened = Self { connection, driver: Some(driver) };
-            let session = format!("{SESSION}{isolation}");
             let (connection, driven) = opened.parts();
             driven.until(connection.execute(&session)).await?;
             Ok(opened)

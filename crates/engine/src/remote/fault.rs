@@ -13,6 +13,10 @@ pub(super) enum Fault {
     NotPrimary,
     /// Nothing was done: the row of the group is there already.
     Settled,
+    /// No connection was made: the database takes no more of them. That says nothing about those that there are.
+    Crowded,
+    /// Nothing was done: the database's disk is full.
+    NoRoom,
     /// The connection is gone. What was asked for may or may not have been done.
     Lost(String),
     /// Nothing was done. The text is for the log.
@@ -37,6 +41,8 @@ impl std::fmt::Display for Fault {
             Self::Locks => f.write_str("out of locks"),
             Self::NotPrimary => f.write_str("not the primary"),
             Self::Settled => f.write_str("settled already"),
+            Self::Crowded => f.write_str("the database takes no more connections"),
+            Self::NoRoom => f.write_str("the database's disk is full"),
             Self::Lost(why) | Self::Unexpected(why) => f.write_str(why),
         }
     }
@@ -64,6 +70,10 @@ fn judge(told: &DbError, fatal: bool) -> Fault {
     let class = code.code().get(..2).unwrap_or_default();
     if *code == SqlState::READ_ONLY_SQL_TRANSACTION || *code == SqlState::CANNOT_CONNECT_NOW {
         Fault::NotPrimary
+    } else if *code == SqlState::TOO_MANY_CONNECTIONS {
+        Fault::Crowded
+    } else if *code == SqlState::DISK_FULL {
+        Fault::NoRoom
     } else if fatal
         || class == "08"
         || code.code().starts_with("57P")
@@ -75,6 +85,7 @@ fn judge(told: &DbError, fatal: bool) -> Fault {
         SqlState::T_R_SERIALIZATION_FAILURE,
         SqlState::T_R_DEADLOCK_DETECTED,
         SqlState::LOCK_NOT_AVAILABLE,
+        SqlState::QUERY_CANCELED,
     ]
     .contains(code)
     {
@@ -102,7 +113,8 @@ impl From<Fault> for EngineError {
                 tracing::error!(text, "the database refused a statement");
                 Self::Corrupt(Corrupt(text))
             }
-            Fault::Again | Fault::Locks => Self::Unavailable("the database is busy"),
+            Fault::Again | Fault::Locks | Fault::Crowded => Self::Unavailable("the database is busy"),
+            Fault::NoRoom => Self::OutOfSpace,
             Fault::NotPrimary | Fault::Settled | Fault::Lost(_) => Self::Unavailable("no database"),
         }
     }

@@ -85,10 +85,11 @@ impl Shared {
             _ => return Err(BUSY),
         };
         self.counters.snapshots.fetch_add(1, Ordering::Relaxed);
-        loop {
+        for attempts in 0.. {
             let fault = match self.pooled(until).await {
                 Ok(connection) => {
-                    match self.answered_until(until, &connection, self.begin(&connection, asked)).await {
+                    let soon = until.min(Instant::now() + PATIENCE / 2);
+                    match self.answered_until(soon, &connection, self.begin(&connection, asked)).await {
                         Ok(batch) => {
                             let pinned = Arc::new(Pinned {
                                 shared: self.clone(),
@@ -100,7 +101,11 @@ impl Shared {
                             self.pool.held.lock().push(Arc::downgrade(&pinned));
                             return Ok((pinned, batch));
                         }
-                        Err(fault) => fault,
+                        Err(fault) => {
+                            // Those that lie idle may be no better.
+                            self.pool.idle.lock().clear();
+                            fault
+                        }
                     }
                 }
                 Err(fault) => fault,
@@ -108,7 +113,9 @@ impl Shared {
             if !fault.ends_connection() || Instant::now() >= until {
                 return Err(fault.into());
             }
+            self.pause(attempts).await;
         }
+        Err(BUSY)
     }
 
     /// A connection for one reader.

@@ -94,10 +94,7 @@ impl Primaries {
         let lost = |_| Fault::lost("no proven primary");
         let primary = self.wait(until).await.map_err(lost)?;
         let opened = self.open(primary.node, primary.generation).await;
-        if opened.is_err() {
-            self.suspect(primary.generation);
-        }
-        opened
+        self.noted(primary, opened)
     }
 
     /// The same, which the caller carries itself.
@@ -107,7 +104,12 @@ impl Primaries {
             return Err(Fault::lost("no such node"));
         };
         let opened = Driven::open(&self.runtime, &self.settings, node, primary.generation).await;
-        if opened.is_err() {
+        self.noted(primary, opened)
+    }
+
+    /// A node that cannot be reached is suspect, and one that takes no more connections is not.
+    fn noted<T>(&self, primary: Primary, opened: Result<T, Fault>) -> Result<T, Fault> {
+        if !matches!(opened, Ok(_) | Err(Fault::Crowded)) {
             self.suspect(primary.generation);
         }
         opened
@@ -190,9 +192,13 @@ impl Primaries {
             };
             pause = PAUSE;
             self.publish(primary);
-            self.attend(&connection).await;
+            let is_suspected = self.attend(&connection).await;
             // The watch itself chooses the next one. A notice that is left would end that one's time as soon as it begins.
             self.withdraw(primary.generation);
+            // One that can still make a commit on this connection has proven itself again; a new connection may not be to be had.
+            if is_suspected && matches!(timeout(PROOF, connection.execute(PROVE)).await, Ok(Ok(()))) {
+                held = Some((connection, primary));
+            }
         }
     }
 
@@ -206,11 +212,11 @@ impl Primaries {
         self.proven.send_replace(Some(primary));
     }
 
-    /// Returns when the primary is in doubt.
-    async fn attend(&self, connection: &Connection) {
+    /// Returns when the primary is in doubt: whether because something on another connection failed.
+    async fn attend(&self, connection: &Connection) -> bool {
         loop {
             if timeout(HEARTBEAT, self.suspected.notified()).await.is_ok() {
-                return;
+                return true;
             }
             if self.committed.lock().elapsed() < HEARTBEAT {
                 continue;
@@ -219,11 +225,11 @@ impl Primaries {
                 Ok(Ok(())) => self.committed(),
                 Ok(Err(fault)) => {
                     tracing::warn!(%fault, "the primary failed");
-                    return;
+                    return false;
                 }
                 Err(_) => {
                     tracing::warn!("the primary does not commit");
-                    return;
+                    return false;
                 }
             }
         }
@@ -232,6 +238,8 @@ impl Primaries {
     /// Another one, whose clock is not behind.
     async fn choose_for(&self, clock: &RemoteClock) -> Result<(Connection, Primary), String> {
         let (connection, primary) = self.choose().await?;
+        // What was checked of the first one at the start holds for each.
+        schema::check(&connection, &self.settings).await.map_err(|why| why.to_string())?;
         match timeout(PROOF, self.raise_clock(&connection, primary, clock)).await {
             Ok(Ok(())) => Ok((connection, primary)),
             Ok(Err(fault)) => Err(fault.to_string()),

@@ -32,10 +32,11 @@ pub(super) async fn prepare(
     // Another server may be starting at the same time.
     let lock = format!("pg_advisory_lock(hashtextextended('lazuli schema {}', 0))", settings.schema);
     connection.execute(&format!("SET lock_timeout = '30s'; SELECT {lock}")).await.map_err(wrong)?;
-    let found = make(connection, settings, random).await;
+    // A transaction that failed ends with its connection, and so does the lock.
+    let found = make(connection, settings, random).await?;
     let unlock = lock.replace("_lock(", "_unlock(");
     connection.execute(&format!("SELECT {unlock}; SET lock_timeout = '2s'")).await.map_err(wrong)?;
-    found
+    Ok(found)
 }
 
 async fn make(connection: &Connection, settings: &Settings, random: &Random) -> Result<Found, ConnectError> {
@@ -155,7 +156,7 @@ pub(super) async fn note_clock(connection: &Connection, schema: &str, now: Ticks
 }
 
 /// A database that may lose what it acknowledged is refused.
-async fn check(connection: &Connection, settings: &Settings) -> Result<(), ConnectError> {
+pub(super) async fn check(connection: &Connection, settings: &Settings) -> Result<(), ConnectError> {
     const ASK: &str = "SELECT current_setting('server_version_num')::int, current_setting('fsync'),
         current_setting('full_page_writes'), current_setting('synchronous_commit'),
         current_setting('synchronous_standby_names')";

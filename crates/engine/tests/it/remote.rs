@@ -28,6 +28,11 @@ struct Faults {
     down: AtomicU32,
     /// Nothing is handed on, and nothing is cut.
     frozen: AtomicU32,
+    /// The same of connections with a lower number than this.
+    frozen_below: AtomicU64,
+    opened: AtomicU64,
+    /// New connections are refused, and open ones stay.
+    full: AtomicU32,
     passed: AtomicU64,
     cuts: AtomicU64,
 }
@@ -42,15 +47,16 @@ impl Proxy {
             while let Ok((client, _)) = listener.accept().await {
                 let (faults, socket) = (of_each.clone(), socket.clone());
                 tokio::spawn(async move {
-                    if faults.down.load(Ordering::Relaxed) > 0 {
+                    if faults.down.load(Ordering::Relaxed) > 0 || faults.full.load(Ordering::Relaxed) > 0 {
                         return;
                     }
+                    let number = faults.opened.fetch_add(1, Ordering::Relaxed);
                     let Ok(server) = UnixStream::connect(&socket).await else { return };
                     let (from_client, to_client) = client.into_split();
                     let (from_server, to_server) = server.into_split();
                     tokio::select! {
-                        () = pass(from_client, to_server, &faults, &faults.cut_questions) => {}
-                        () = pass(from_server, to_client, &faults, &faults.cut_answers) => {}
+                        () = pass(from_client, to_server, number, &faults, &faults.cut_questions) => {}
+                        () = pass(from_server, to_client, number, &faults, &faults.cut_answers) => {}
                     }
                 });
             }
@@ -63,6 +69,7 @@ impl Proxy {
 async fn pass(
     mut from: impl AsyncReadExt + Unpin,
     mut to: impl AsyncWriteExt + Unpin,
+    number: u64,
     faults: &Faults,
     cut: &AtomicU32,
 ) {
@@ -77,7 +84,9 @@ async fn pass(
             } => return,
         };
         let Ok(length @ 1..) = read else { return };
-        while faults.frozen.load(Ordering::Relaxed) > 0 {
+        while faults.frozen.load(Ordering::Relaxed) > 0
+            || number < faults.frozen_below.load(Ordering::Relaxed)
+        {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let one_of = u64::from(cut.load(Ordering::Relaxed));
@@ -233,6 +242,69 @@ async fn whoever_reads_while_the_database_stands_still_is_told_so_in_time() {
         assert!(began.elapsed() < Duration::from_secs(60), "it is not read again");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_that_stand_still_are_replaced_though_the_database_is_well() {
+    let Some((proxy, database)) = behind_a_proxy(Dialect::Locks).await else { return };
+    let engine = database.open(Host::real());
+    let mut tasks = JoinSet::new();
+    for n in 0..4 {
+        let (engine, faults) = (engine.clone(), proxy.faults.clone());
+        tasks.spawn(async move {
+            let name = format!("n/{n}");
+            let (began, mut done, mut after) = (Instant::now(), 0, 0);
+            while after < 10 {
+                assert!(began.elapsed() < Duration::from_secs(100), "it does not go on");
+                match add_one(&engine, &name).await {
+                    Ok(_) => done += 1,
+                    Err(EngineError::Unavailable(_)) => continue,
+                    Err(error) => panic!("{error}"),
+                }
+                if done == 10 {
+                    faults.frozen_below.store(faults.opened.load(Ordering::Relaxed), Ordering::Relaxed);
+                }
+                after += u32::from(done > 10);
+            }
+            let read = engine.look(|reader| {
+                let name = name.clone();
+                async move { reader.get(key(&name)).await }
+            });
+            assert_eq!(read.await.unwrap().unwrap().value, done.to_string().as_bytes());
+        });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_takes_no_more_connections_is_used_through_those_there_are() {
+    let Some((proxy, database)) = behind_a_proxy(Dialect::Locks).await else { return };
+    let engine = database.open(Host::real());
+    write(&engine, vec![put("a", "1")]).await;
+    assert_eq!(add_one(&engine, "a").await.unwrap(), 2);
+    proxy.faults.full.store(1, Ordering::Relaxed);
+    let mut held = JoinSet::new();
+    for _ in 0..12 {
+        let engine = engine.clone();
+        held.spawn(async move { engine.reader().await.map(drop) });
+    }
+    assert!(held.join_all().await.iter().any(Result::is_err), "connections were to be had");
+    let began = Instant::now();
+    let mut next = 3;
+    while next < 20 {
+        assert!(began.elapsed() < Duration::from_secs(30), "it is not used any more");
+        match add_one(&engine, "a").await {
+            Ok(found) => {
+                assert_eq!(found, next);
+                next += 1;
+            }
+            Err(EngineError::Unavailable(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!(engine.unready(), None);
 }
 
 /// Polls it once, so that what it asks for is on its way.

@@ -60,8 +60,12 @@ impl Environment {
 
 /// Whether this is a URL of a database with a password in it.
 fn has_password(argument: &str) -> bool {
-    let Some((_, behind)) = argument.split_once("postgres://").or(argument.split_once("postgresql://"))
-    else {
+    let decoded = percent_encoding::percent_decode_str(argument).decode_utf8_lossy();
+    let is_of_a_connection = ["host=", "user=", "dbname="].iter().any(|word| decoded.contains(word));
+    if is_of_a_connection && decoded.contains("password") {
+        return true;
+    }
+    let Some((_, behind)) = decoded.split_once("postgres://").or(decoded.split_once("postgresql://")) else {
         return false;
     };
     let authority = behind.split(['/', '?']).next().unwrap_or_default();
@@ -115,6 +119,8 @@ mod tests {
             "postgres://me:secret@a:1,b:2/x",
             "--database=postgresql://me:s@a/x",
             "postgres://a/x?password=s",
+            "postgres://a/x?%70assword=s",
+            "host=127.0.0.1 user=me password=s dbname=x",
         ] {
             assert!(has_password(with), "{with}");
         }
