@@ -175,7 +175,7 @@ impl Backend {
             Self::Local(local) => local.stopped(),
             // A lost database is not a broken disk: it may come back.
             #[cfg(feature = "postgres")]
-            Self::Remote(_) => None,
+            Self::Remote(remote) => remote.stopped(),
         }
     }
 }

@@ -176,6 +176,15 @@ impl Engine {
         }
     }
 
+    /// Forgets the groups of transactions of more than an hour ago, as the engine does by itself once in a while.
+    #[cfg(feature = "postgres")]
+    pub async fn forget_groups(&self) -> Result<(), EngineError> {
+        match &self.inner.backend {
+            Backend::Local(_) => Ok(()),
+            Backend::Remote(remote) => remote.forget_groups().await,
+        }
+    }
+
     /// Deletes objects of dead servers that nothing names, as the engine does by itself once in a while. Tells how many.
     #[cfg(feature = "objects")]
     pub async fn delete_orphans(&self) -> Result<u64, EngineError> {

@@ -7,7 +7,8 @@ use std::collections::{HashMap, VecDeque};
 /// The outcomes of the last transactions, by id.
 #[derive(Default)]
 pub(crate) struct RecentOutcomes {
-    commits: HashMap<TxnId, Commit, RandomState>,
+    /// `None` where the outcome cannot be told any more.
+    known: HashMap<TxnId, Option<Commit>, RandomState>,
     order: VecDeque<TxnId>,
 }
 
@@ -15,17 +16,32 @@ impl RecentOutcomes {
     const CAPACITY: usize = 32_768;
 
     pub fn get(&self, id: TxnId) -> Option<Commit> {
-        self.commits.get(&id).copied()
+        self.known.get(&id).copied().flatten()
     }
 
     pub fn insert(&mut self, id: TxnId, commit: Commit) {
-        if self.commits.insert(id, commit).is_none() {
+        self.note(id, Some(commit));
+    }
+
+    /// What became of it is not known, and never will be.
+    #[cfg(feature = "postgres")]
+    pub fn lose(&mut self, id: TxnId) {
+        self.note(id, None);
+    }
+
+    #[cfg(feature = "postgres")]
+    pub fn is_lost(&self, id: TxnId) -> bool {
+        self.known.get(&id).is_some_and(Option::is_none)
+    }
+
+    fn note(&mut self, id: TxnId, outcome: Option<Commit>) {
+        if self.known.insert(id, outcome).is_none() {
             self.order.push_back(id);
         }
         if self.order.len() > Self::CAPACITY
             && let Some(oldest) = self.order.pop_front()
         {
-            self.commits.remove(&oldest);
+            self.known.remove(&oldest);
         }
     }
 }

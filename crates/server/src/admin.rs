@@ -100,7 +100,7 @@ impl Admin {
         let others = self.services.servers_with_other_settings();
         if others > 0 {
             text.push_str(&format!(
-                "warning: {others} other servers know other accounts, keys or features\n"
+                "warning: {others} other servers have other accounts, keys, features or byteRetention\n"
             ));
         }
         plain(StatusCode::OK, text)

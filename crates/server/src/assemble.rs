@@ -81,6 +81,7 @@ pub struct Assembled {
     pub users: Users,
     accounts: Accounts,
     sources: Arc<Sources>,
+    storage: Storage,
 }
 
 /// A server over the engine, ready for its first request. `own` are the addresses of the services that
@@ -108,7 +109,7 @@ pub async fn assemble(
     }
     let services = Services::new(engine.clone(), options);
     services.open_format().await.map_err(|fault| fault.0)?;
-    services.set_accounts(digest(&config.accounts));
+    services.set_settings_digest(digest(&config.accounts, &config.storage));
     services.resume_clock().await.map_err(|fault| fault.0)?;
     services.join().await.map_err(|fault| fault.0)?;
     services.index_tags().await.map_err(|fault| fault.0)?;
@@ -123,12 +124,12 @@ pub async fn assemble(
     let gateway = Gateway::new(services.clone(), auth).with_sources(Arc::clone(&sources));
     let gateway = Arc::new(gateway);
     let users = Users::new(passwords(&config.credentials));
-    Ok(Assembled { services, gateway, users, accounts, sources })
+    Ok(Assembled { services, gateway, users, accounts, sources, storage: config.storage.clone() })
 }
 
 impl Assembled {
     pub fn replace_accounts(&self, accounts: Vec<Account>, credentials: &[Credential]) {
-        self.services.set_accounts(digest(&accounts));
+        self.services.set_settings_digest(digest(&accounts, &self.storage));
         self.accounts.replace(accounts);
         self.users.replace(passwords(credentials));
     }
@@ -149,9 +150,15 @@ fn passwords(credentials: &[Credential]) -> impl Iterator<Item = (&str, Vec<&str
     credentials.iter().map(|credential| (credential.account.as_str(), credential.keys()))
 }
 
-/// The same for the same names and keys, in whatever order. Tells nothing about a key.
-fn digest(accounts: &[Account]) -> u64 {
+/// Of what servers must be told alike: accounts with their keys, in whatever order, and how long objects outlive what named
+/// them, because the server that deletes them may be any. Tells nothing about a key.
+fn digest(accounts: &[Account], storage: &Storage) -> u64 {
     let mut lines: Vec<Vec<u8>> = Vec::new();
+    if let Storage::Database(database) = storage
+        && !database.retention.is_zero()
+    {
+        lines.push([b"retention\0", &database.retention.as_secs().to_be_bytes()[..]].concat());
+    }
     for account in accounts {
         for key in account.keys() {
             lines.push([account.name.as_bytes(), &[0], &key.sign(b"digest of accounts")].concat());

@@ -51,9 +51,14 @@ pub(crate) fn bucket(spread: u32, hour: u32) -> Path {
 
 /// `None` for what is not a chunk of ours.
 pub(crate) fn id_of(found: &Path) -> Option<ChunkId> {
-    let text = found.filename().filter(|text| text.len() == 32)?;
-    let id = ChunkId(u128::from_str_radix(text, 16).ok()?);
+    let id = id_of_name(found.as_ref())?;
     (path(id) == *found).then_some(id)
+}
+
+/// By the last part of the path alone.
+pub(crate) fn id_of_name(found: &str) -> Option<ChunkId> {
+    let text = found.rsplit('/').next().filter(|text| text.len() == 32)?;
+    u128::from_str_radix(text, 16).ok().map(ChunkId)
 }
 
 #[cfg(test)]

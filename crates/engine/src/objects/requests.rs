@@ -1,6 +1,6 @@
 //! Requests to the object store: bounded in number and in time, counted, and what they bring is verified.
 
-use super::name::{Name, path};
+use super::name::{Name, id_of, id_of_name, path};
 use super::{damaged, gone};
 use crate::error::EngineError;
 use crate::record::{Header, cover, decode_header, header_len};
@@ -160,15 +160,26 @@ impl Requests {
         let paths: Vec<_> = ids.iter().map(|id| Ok(path(*id))).collect();
         let mut answers = self.store.delete_stream(futures_util::stream::iter(paths).boxed());
         let (mut gone, until) = (Vec::with_capacity(ids.len()), Instant::now() + PATIENCE);
-        // In the order of the paths.
-        for id in ids {
-            match tokio::time::timeout_at(until.into(), answers.next()).await {
-                Ok(Some(Ok(_) | Err(Error::NotFound { .. }))) => gone.push(*id),
-                Ok(Some(Err(error))) => {
+        // A store that deletes many by one request tells of its failure once: an answer belongs to the object that it names.
+        for _ in ids {
+            let answer = AssertUnwindSafe(answers.next()).catch_unwind();
+            match tokio::time::timeout_at(until.into(), answer).await {
+                Ok(Ok(Some(Ok(path)))) => gone.extend(id_of(&path)),
+                // Named with the prefix of the place.
+                Ok(Ok(Some(Err(Error::NotFound { path, .. })))) => {
+                    gone.extend(id_of_name(&path).filter(|id| ids.contains(id)));
+                }
+                Ok(Ok(Some(Err(error)))) => {
                     self.counters.delete_failures.fetch_add(1, Relaxed);
                     tracing::warn!(%error, "an object is not deleted yet");
                 }
-                Ok(None) | Err(_) => break,
+                // The store's client panics where an answer names what was not asked for.
+                Ok(Err(_)) => {
+                    self.counters.delete_failures.fetch_add(1, Relaxed);
+                    tracing::error!("the byte store's answer to a deletion cannot be understood");
+                    break;
+                }
+                Ok(Ok(None)) | Err(_) => break,
             }
         }
         self.counters.deleted.fetch_add(gone.len() as u64, Relaxed);

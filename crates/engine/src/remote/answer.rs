@@ -1,5 +1,6 @@
 //! What members are told, and what is noted before they are.
 
+use super::DEADLINE;
 use super::group::{Reason, Verdicts};
 use super::member::{Member, version_of};
 use super::queue::Written;
@@ -42,7 +43,7 @@ impl Shared {
                 }
                 Some(Reason::Lost(key)) => self.refuse(member, Refusal::Conflict(key)),
                 Some(Reason::Late) => {
-                    self.refuse(member, Refusal::Error(EngineError::Unavailable("deadline passed")));
+                    self.refuse(member, Refusal::Error(DEADLINE));
                 }
             }
         }
@@ -86,12 +87,13 @@ impl Shared {
     /// Not committed, and never will be by what was sent: they wait again, unless their callers have given them up.
     pub fn put_back(&self, members: Vec<Member>) {
         for member in self.queue.put_back(members) {
-            self.refuse(member, Refusal::Error(EngineError::Unavailable("deadline passed")));
+            self.refuse(member, Refusal::Error(DEADLINE));
         }
     }
 
-    /// The engine ends, and what became of them is not known.
+    /// What became of them is not known. Their chunks are left alone: rows may name them, and otherwise they are orphans.
     pub fn leave_unknown(&self, members: Vec<Member>) {
+        members.iter().for_each(|member| self.recent.lock().lose(member.id));
         self.queue.done(&members, &Written::default());
         for member in members {
             let _ = member.reply.send(Err(Refusal::Error(EngineError::Unknown)));

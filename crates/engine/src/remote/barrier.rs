@@ -1,7 +1,9 @@
 //! Strict reads: what was read is still the newest, because a commit that began after the reading succeeded on the same
 //! node. One such commit serves all who wait, and any group of this server that began later is one.
 
+use super::connection::Connection;
 use super::fault::Fault;
+use super::primary::{PATIENCE, PROVE};
 use super::shared::Shared;
 use crate::error::EngineError;
 use std::sync::Arc;
@@ -9,9 +11,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
-
-const PATIENCE: Duration = Duration::from_secs(5);
-const COMMIT: &str = "SELECT pg_logical_emit_message(true, 'lazuli', '')";
 
 pub(super) struct Barrier {
     /// The number of the next who waits.
@@ -97,18 +96,11 @@ impl Barrier {
 }
 
 impl Shared {
-    async fn commit_for_barrier(
-        &self,
-        held: &mut Option<super::connection::Connection>,
-    ) -> Result<(), Fault> {
-        let until = Instant::now() + PATIENCE;
-        let primary = self.primaries.wait(until).await.map_err(|_| Fault::lost("no proven primary"))?;
-        if held.as_ref().is_none_or(|held| held.is_closed() || held.generation != primary.generation) {
-            *held = Some(self.primaries.connect(until).await?);
-        }
+    async fn commit_for_barrier(&self, held: &mut Option<Connection>) -> Result<(), Fault> {
+        self.primaries.renew(held, Instant::now() + PATIENCE).await?;
         let Some(connection) = held else { return Err(Fault::lost("no connection")) };
         let mark = self.barrier.mark();
-        let commit = connection.in_time(Instant::now() + PATIENCE, connection.execute(COMMIT));
+        let commit = connection.in_time(Instant::now() + PATIENCE, connection.execute(PROVE));
         tokio::select! {
             done = commit => {
                 if let Err(fault) = done {

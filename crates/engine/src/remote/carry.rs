@@ -5,7 +5,7 @@ use super::connection::{Connection, Driven};
 use super::fault::Fault;
 use super::lanes::{Batch, Waiter};
 use super::primary::PATIENCE;
-use super::shared::Shared;
+use super::shared::{Guard, Shared};
 use super::sql::Sql;
 use super::together::{Asked, Together};
 use super::uuid::Uuid;
@@ -39,6 +39,7 @@ impl Shared {
 
     /// A lane, until it is dropped.
     pub async fn read_on_lane(self: Arc<Self>, lane: usize) {
+        let _guard = Guard(self.broken.clone());
         let mut held = None;
         loop {
             let waiters = self.lanes.take(lane);

@@ -2,8 +2,10 @@
 //!
 //! The database tells the time with every answer, and never less than this server has seen: see `sql/now_1.sql`. So the
 //! time of a server never goes back, and goes on when the database's clock is set back or a standby with a slower one
-//! takes over; all servers are told the same time then, see `schema::raise_clock`. What is sent as seen grows a little slower than time: a machine whose own clock is fast cannot drive the
-//! clock of all servers ahead of the database's, and one that was driven ahead is caught up with.
+//! takes over; all servers are told the same time then, see `schema::raise_clock`. What is sent as seen grows a little
+//! slower than time: a machine whose own clock is fast cannot drive the clock of all servers ahead of the database's, and
+//! one that was driven ahead is caught up with. While the database is behind, an answer is no more than what was sent, and
+//! is not noted: so the time of a busy server goes on at the same pace as that of an idle one.
 
 use crate::host::{Clock, clock_ticks as ticks};
 use crate::local::EngineClock;
@@ -39,6 +41,8 @@ pub(crate) struct DatabaseClock {
 struct Seen {
     told: u64,
     at: Duration,
+    /// The last answer was no more than what this server had seen by then.
+    is_behind: bool,
     /// What the database's clock itself said at first.
     first: (u64, Duration),
 }
@@ -57,7 +61,12 @@ impl RemoteClock {
             }
             Clock::Real => {
                 let at = host.elapsed();
-                let seen = Seen { told: told.max(persisted).0, at, first: (told.0, at) };
+                let seen = Seen {
+                    told: told.max(persisted).0,
+                    at,
+                    is_behind: told < persisted,
+                    first: (told.0, at),
+                };
                 Self::Database(Box::new(DatabaseClock {
                     host,
                     persisted,
@@ -147,6 +156,14 @@ impl RemoteClock {
         Ticks(steady.0 + self.offset().0)
     }
 
+    /// Whether the database's clock is behind what this server has seen.
+    pub fn is_behind(&self) -> bool {
+        match self {
+            Self::Fixed(_) => false,
+            Self::Database(clock) => clock.seen.lock().is_behind,
+        }
+    }
+
     /// How often the database's clock stepped ahead.
     pub fn jumps(&self) -> u64 {
         match self {
@@ -156,29 +173,41 @@ impl RemoteClock {
     }
 }
 
+impl Seen {
+    fn estimate(&self, elapsed: Duration) -> u64 {
+        self.told + ticks(elapsed.saturating_sub(self.at)).0
+    }
+
+    /// What is certainly not ahead of all clocks.
+    fn floor(&self, elapsed: Duration) -> u64 {
+        self.told + ticks(elapsed.saturating_sub(self.at)).0 / 8 * 7
+    }
+}
+
 impl DatabaseClock {
     fn steady(&self) -> Ticks {
         let seen = *self.seen.lock();
-        let now = seen.told + ticks(self.host.elapsed().saturating_sub(seen.at)).0;
+        let elapsed = self.host.elapsed();
+        let now = if seen.is_behind { seen.floor(elapsed) } else { seen.estimate(elapsed) };
         Ticks(self.handed.fetch_max(now, Ordering::Relaxed).max(now))
     }
 
     fn floor(&self) -> u64 {
         let seen = *self.seen.lock();
-        let since = ticks(self.host.elapsed().saturating_sub(seen.at)).0;
-        seen.told + since / 8 * 7
+        seen.floor(self.host.elapsed())
     }
 
     fn told(&self, now: u64) {
         let at = self.host.elapsed();
         let mut seen = self.seen.lock();
-        let expected = seen.told + ticks(at.saturating_sub(seen.at)).0;
+        let expected = seen.estimate(at);
         if now > expected + JUMP {
             self.jumps.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(seconds = (now - expected) / 10_000_000, "the database's clock stepped ahead");
         }
-        // Answers may overtake each other.
-        if now > seen.told {
+        // Answers may overtake each other, too.
+        seen.is_behind = now <= seen.floor(at);
+        if !seen.is_behind {
             (seen.told, seen.at) = (now, at);
         }
     }
@@ -217,6 +246,21 @@ mod tests {
         assert!(!fixed && sent as u64 > 200 * SECOND);
         assert!((sent as u64) < clock.now().0);
         assert!(clock.now() <= clock.now());
+    }
+
+    #[test]
+    fn while_the_database_is_behind_a_busy_server_is_not_slower_than_an_idle_one() {
+        let (busy, idle) = (database(100 * SECOND, 0), database(100 * SECOND, 0));
+        for _ in 0..40 {
+            let (_, sent) = busy.sent();
+            std::thread::sleep(Duration::from_millis(5));
+            // The database has nothing better to tell.
+            busy.told(sent);
+        }
+        assert!(busy.is_behind() && !idle.is_behind());
+        let (busy, idle) = (busy.sent().1, idle.sent().1);
+        assert!(busy.abs_diff(idle) < SECOND / 100, "{busy} {idle}");
+        assert!(busy.unsigned_abs() >= 100 * SECOND + SECOND / 5 / 8 * 7);
     }
 
     #[test]

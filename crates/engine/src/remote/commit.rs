@@ -1,15 +1,16 @@
 //! Commit lanes: each carries a group to the database at a time, and answers its members.
 //!
 //! An error of the database says that nothing was done: the group is tried again, or cut in two. When the connection is lost,
-//! the lane settles for good what became of the group before it goes on: see `sql/resolve_1.sql`.
+//! the lane settles for good what became of the group before it goes on: see `sql/resolve_2.sql`.
 
+use super::DEADLINE;
 use super::connection::Connection;
 use super::fault::Fault;
 use super::group::Verdicts;
 use super::member::Member;
-use super::primary::{NO_PRIMARY, PATIENCE};
+use super::primary::{NO_PRIMARY, PATIENCE, PROVE};
 use super::queue::{GROUP_LOCKS, Taken};
-use super::shared::Shared;
+use super::shared::{Guard, Shared};
 use super::sql::Sql;
 use super::uuid::Uuid;
 use crate::error::{Corrupt, EngineError, Refusal};
@@ -28,7 +29,6 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(1);
 const FAREWELL: Duration = Duration::from_secs(30);
 
 const BUSY: EngineError = EngineError::Unavailable("the database is busy");
-const DEADLINE: EngineError = EngineError::Unavailable("deadline passed");
 
 struct Part {
     members: Vec<Member>,
@@ -38,6 +38,7 @@ struct Part {
 }
 
 pub(super) async fn run(shared: Arc<Shared>, lane: usize) {
+    let _guard = Guard(shared.broken.clone());
     let mut held = None;
     while shared.queue.wanted(lane).await {
         let connected = shared.connected(&mut held).await;
@@ -65,15 +66,7 @@ pub(super) async fn run(shared: Arc<Shared>, lane: usize) {
 impl Shared {
     /// Sees to it that there is a connection to the proven primary.
     async fn connected(&self, held: &mut Option<Connection>) -> Result<(), Fault> {
-        let until = Instant::now() + CONNECT_PATIENCE;
-        // While it proves itself again, its connections are kept: others may not be to be had.
-        let primary = self.primaries.wait(until).await.map_err(|_| Fault::lost("no proven primary"))?;
-        let usable = |held: &Connection| held.generation == primary.generation && !held.is_closed();
-        if !held.as_ref().is_some_and(usable) {
-            *held = None;
-            *held = Some(self.primaries.connect(until).await?);
-        }
-        Ok(())
+        self.primaries.renew(held, Instant::now() + CONNECT_PATIENCE).await
     }
 
     async fn carry(&self, members: Vec<Member>, held: &mut Option<Connection>) {
@@ -93,12 +86,12 @@ impl Shared {
                     tracing::warn!(why, members = part.members.len(), "a commit's connection was lost");
                     self.counters.resolved.fetch_add(1, Relaxed);
                     match self.resolve(group, held).await {
-                        Some(Settled::Committed { now, refused }) => {
+                        Settled::Committed { now, refused } => {
                             let verdicts = Verdicts::known_later(&part.members, now, &refused);
                             self.answer(part.members, verdicts);
                         }
-                        Some(Settled::Never) => self.put_back(part.members),
-                        None => self.leave_unknown(part.members),
+                        Settled::Never => self.put_back(part.members),
+                        Settled::Unknown => self.leave_unknown(part.members),
                     }
                 }
                 // Nothing was done; whichever node is the primary now will be asked.
@@ -182,25 +175,22 @@ impl Shared {
         verdicts
     }
 
-    /// Settles what became of a group. `None` when the engine ends before that.
-    async fn resolve(&self, group: Uuid, held: &mut Option<Connection>) -> Option<Settled> {
+    /// Settles what became of a group.
+    async fn resolve(&self, group: Uuid, held: &mut Option<Connection>) -> Settled {
         let mut ended = None;
         loop {
             if self.queue.is_ended() {
                 let since: &mut Instant = ended.get_or_insert_with(Instant::now);
                 if since.elapsed() > FAREWELL {
-                    return None;
+                    return Settled::Unknown;
                 }
             }
             if self.connected(held).await.is_ok()
                 && let Some(connection) = held.as_ref()
             {
                 let now = self.clock.sent().1;
-                match connection.query_one(Sql::Resolve, &[&group, &now]).await {
-                    Ok(row) => match settled(&row) {
-                        Ok(settled) => return Some(settled),
-                        Err(fault) => tracing::error!(%fault, "a group's row cannot be read"),
-                    },
+                match settle(connection, group, now).await {
+                    Ok(settled) => return settled,
                     Err(fault) => {
                         tracing::debug!(%fault, "a group is not settled yet");
                         if fault.ends_connection() {
@@ -222,14 +212,30 @@ impl Shared {
 }
 
 enum Settled {
-    Committed { now: Ticks, refused: Vec<i32> },
+    Committed {
+        now: Ticks,
+        refused: Vec<i32>,
+    },
     Never,
+    /// It cannot be told any more, or the engine ends before it can.
+    Unknown,
 }
 
-fn settled(row: &tokio_postgres::Row) -> Result<Settled, Fault> {
-    if !row.try_get::<_, bool>(0)? {
-        return Ok(Settled::Never);
+async fn settle(connection: &Connection, group: Uuid, now: i64) -> Result<Settled, Fault> {
+    let row = connection.query_one(Sql::Resolve, &[&group, &now]).await?;
+    let is_committed: Option<bool> = row.try_get(0)?;
+    match is_committed {
+        None => {
+            tracing::error!("a commit's outcome was asked for too late, and is not known any more");
+            Ok(Settled::Unknown)
+        }
+        Some(false) => Ok(Settled::Never),
+        Some(true) => {
+            let at: i64 = row.try_get(1)?;
+            let settled = Settled::Committed { now: Ticks(at.cast_unsigned()), refused: row.try_get(2)? };
+            // The backend that committed it may have been ended while it waited for a standby: its row is seen from then on.
+            connection.execute(PROVE).await?;
+            Ok(settled)
+        }
     }
-    let at: i64 = row.try_get(1)?;
-    Ok(Settled::Committed { now: Ticks(at.cast_unsigned()), refused: row.try_get(2)? })
 }

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
 use tokio::time::{timeout, timeout_at};
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, NoTls, Row, Statement};
+use tokio_postgres::{AsyncMessage, Client, NoTls, Row, Statement};
 
 /// What every session is set to. Plans must not change with what the table looks like at the moment.
 const SESSION: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
@@ -27,6 +28,8 @@ const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false)
 /// What is asked again and again is answered within this time, or the connection is given up; and so is what is asked once.
 const ANSWER: Duration = Duration::from_secs(10);
 const ANSWER_ONCE: Duration = Duration::from_secs(60);
+/// The function of PostgreSQL that says so when a commit's wait for its standbys was cancelled.
+const WAIT_FOR_STANDBYS: &str = "SyncRepWaitForLSN";
 const READ_COMMITTED: &str = "SET default_transaction_isolation = 'read committed';";
 const SERIALIZABLE: &str = "SET default_transaction_isolation = 'serializable';";
 
@@ -38,6 +41,8 @@ pub(super) struct Connection {
     statements: [OnceCell<Statement>; Sql::COUNT],
     /// Something was not answered in time: what is asked behind it would not be either.
     is_given_up: AtomicBool,
+    /// A commit on this connection did not wait for its standbys to the end.
+    is_unreplicated: Arc<AtomicBool>,
     /// Which choice of a primary it belongs to.
     pub generation: u64,
 }
@@ -69,10 +74,18 @@ impl Connection {
         until: Instant,
         answered: impl Future<Output = Result<T, Fault>>,
     ) -> Result<T, Fault> {
-        timeout_at(until.into(), answered).await.unwrap_or_else(|_| {
+        let answer =
+            timeout_at(until.into(), answered).await.unwrap_or(Err(Fault::lost("no answer in time")));
+        let answer = match answer {
+            Ok(_) if self.is_unreplicated.load(Ordering::Relaxed) => {
+                Err(Fault::lost("somebody cancelled a commit's wait for its standbys"))
+            }
+            answer => answer,
+        };
+        if matches!(answer, Err(Fault::Lost(_))) {
             self.is_given_up.store(true, Ordering::Relaxed);
-            Err(Fault::lost("no answer in time"))
-        })
+        }
+        answer
     }
 
     pub async fn query(&self, sql: Sql, params: Params<'_>) -> Result<Vec<Row>, Fault> {
@@ -141,7 +154,8 @@ impl Driven {
                 Dialect::Locks => READ_COMMITTED,
                 Dialect::Serializable => SERIALIZABLE,
             };
-            let (client, driver) = connect(&node).await?;
+            let is_unreplicated = Arc::new(AtomicBool::new(false));
+            let (client, driver) = connect(&node, is_unreplicated.clone()).await?;
             let durable = if settings.unsafe_database { "" } else { DURABLE };
             let session = format!("{SESSION}{isolation}{durable}");
             let connection = Connection {
@@ -149,6 +163,7 @@ impl Driven {
                 settings,
                 statements: Default::default(),
                 is_given_up: AtomicBool::new(false),
+                is_unreplicated,
                 generation,
             };
             let mut opened = Self { connection, driver: Some(driver) };
@@ -205,21 +220,37 @@ impl Carried<'_> {
     }
 }
 
-async fn connect(node: &Node) -> Result<(Client, Driver), Fault> {
+async fn connect(node: &Node, is_unreplicated: Arc<AtomicBool>) -> Result<(Client, Driver), Fault> {
     Ok(match node.tls.clone() {
         None => {
             let (client, connection) = node.config.connect(NoTls).await?;
-            (client, Box::pin(ended(connection)))
+            (client, Box::pin(drive(connection, is_unreplicated)))
         }
         Some(tls) => {
             let (client, connection) = node.config.connect(tls).await?;
-            (client, Box::pin(ended(connection)))
+            (client, Box::pin(drive(connection, is_unreplicated)))
         }
     })
 }
 
-async fn ended(connection: impl Future<Output = Result<(), tokio_postgres::Error>>) {
-    if let Err(error) = connection.await {
-        tracing::debug!(%error, "a connection to the database ended");
+/// Moves messages until the connection ends. PostgreSQL calls a commit successful whose wait for a standby was cancelled, by
+/// `pg_cancel_backend` for instance, and says with a notice that comes before the success that a standby may not have it.
+async fn drive<S, T>(mut connection: tokio_postgres::Connection<S, T>, is_unreplicated: Arc<AtomicBool>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
+        match message {
+            // Texts are in the language of the database, and names of its functions are not.
+            Ok(AsyncMessage::Notice(notice)) if notice.routine() == Some(WAIT_FOR_STANDBYS) => {
+                is_unreplicated.store(true, Ordering::Relaxed);
+            }
+            Ok(_) => {}
+            Err(error) => {
+                tracing::debug!(%error, "a connection to the database ended");
+                return;
+            }
+        }
     }
 }

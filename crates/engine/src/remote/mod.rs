@@ -55,8 +55,9 @@ use pinned::Pool;
 use primary::{PATIENCE, Primaries};
 use queue::Queue;
 use settings::Settings;
-use shared::Shared;
+use shared::{Guard, Shared};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -131,10 +132,12 @@ impl Remote {
             counters: Default::default(),
             random: host.random,
             settings,
+            broken: Default::default(),
         });
         shared.primaries.publish(primary);
         let working = shared.clone();
         runtime.spawn(async move {
+            let _guard = Guard(working.broken.clone());
             let mut lanes = JoinSet::new();
             for lane in 0..working.settings.commit_lanes {
                 lanes.spawn(commit::run(working.clone(), lane));
@@ -146,7 +149,7 @@ impl Remote {
                 () = Barrier::serve(working.clone()) => {}
                 () = upkeep::run(working.clone()) => {}
                 () = bytes_upkeep(working.clone()) => {}
-                () = raise_clock_once(working.clone()) => {}
+                () = keep_clock_raised(working.clone()) => {}
             }
         });
         let mut readers = JoinSet::new();
@@ -177,13 +180,19 @@ impl Remote {
         if timeout(PATIENCE, shared.queue.settled(id)).await.is_err() {
             return Err(EngineError::Unavailable("still under way"));
         }
+        if shared.recent.lock().is_lost(id) {
+            return Err(EngineError::Unknown);
+        }
         if let Some(commit) = shared.recent.lock().get(id) {
             return Ok(Outcome::Committed(commit));
         }
         let version = version_of(id);
         let connection = shared.pooled(Instant::now() + PATIENCE).await?;
         let rows = connection.query(sql::Sql::Outcome, &[&Uuid(version.0)]).await?;
+        let generation = connection.generation;
         shared.pool.give_back(connection);
+        // A row is also seen of a commit that did not wait for its standbys to the end.
+        shared.barrier.wait(generation).await?;
         for row in rows {
             let (at, refused): (i64, bool) = (row.try_get(0)?, row.try_get(1)?);
             if !refused {
@@ -226,6 +235,10 @@ impl Remote {
         Ok(self.shared.purge_gone().await?)
     }
 
+    pub async fn forget_groups(&self) -> Result<(), EngineError> {
+        Ok(self.shared.purge_groups().await?)
+    }
+
     #[cfg(feature = "objects")]
     pub async fn delete_orphans(&self) -> Result<u64, EngineError> {
         match self.shared.extents.as_objects() {
@@ -244,6 +257,11 @@ impl Remote {
 
     pub fn stats(&self) -> EngineStats {
         self.shared.stats()
+    }
+
+    /// Why the engine works no more, and will not by itself.
+    pub fn stopped(&self) -> Option<&'static str> {
+        self.shared.broken.load(Relaxed).then_some("a task of the engine failed: see the log")
     }
 
     pub fn unready(&self) -> Option<&'static str> {
@@ -267,18 +285,24 @@ impl Shared {
             let durable = timeout_at(until.into(), self.extents.durable(&txn.publish)).await;
             durable.unwrap_or(Err(DEADLINE)).map_err(Refusal::Error)?;
         }
-        if !txn.publish.is_empty() && !self.extents.claim(&txn.publish) {
-            return Err(Refusal::Error(EngineError::Unavailable("chunk was given up")));
-        }
+        // Before the chunks are claimed: this server may become another writer in between. It takes the new name first and
+        // the new row then, so that chunks of the old name never pass by the new row.
         #[cfg(feature = "objects")]
         if let Some(writer) = self.writer.as_ref().filter(|_| !txn.publish.is_empty()) {
             txn.checks.push(writer.check());
+        }
+        if !txn.publish.is_empty() && !self.extents.claim(&txn.publish) {
+            return Err(Refusal::Error(EngineError::Unavailable("chunk was given up")));
         }
         let publish = txn.publish.clone();
         let (reply, mut verdict) = oneshot::channel();
         let member = Member::new(txn, how, until, &self.clock, reply);
         let stage = member.stage.clone();
-        self.queue.push(member).inspect_err(|_| self.extents.aborted(&publish))?;
+        let (pushed, forgotten) = self.queue.push(member);
+        for member in forgotten {
+            self.refuse(member, Refusal::Error(DEADLINE));
+        }
+        pushed.inspect_err(|_| self.extents.aborted(&publish))?;
         match timeout_at(until.into(), &mut verdict).await {
             Ok(verdict) => verdict.unwrap_or(Err(Refusal::Error(EngineError::Unknown))),
             Err(_) if stage.give_up() => Err(Refusal::Error(DEADLINE)),
@@ -299,18 +323,22 @@ impl Shared {
     }
 }
 
-/// What earlier servers had seen may be ahead of the database's clock: then all are told the same, as after a failover. By then the
-/// caller has said how far a test had moved the clock, which is none of the database's business. Ends when it is dropped.
-async fn raise_clock_once(shared: Arc<Shared>) {
+/// What servers have seen may be ahead of the database's clock: of those before this one at the start, or of all when that clock was
+/// set back. Then all are told the same, as after a failover. At first the caller has to say how far a test had moved the clock, which
+/// is none of the database's business. Ends when it is dropped.
+async fn keep_clock_raised(shared: Arc<Shared>) {
+    let mut is_due = true;
     loop {
         tokio::time::sleep(CLOCK_IS_KNOWN).await;
-        if let Some(primary) = shared.primaries.current()
+        is_due |= shared.clock.is_behind();
+        if is_due
+            && let Some(primary) = shared.primaries.current()
             && let Ok(connection) = shared.pooled(Instant::now() + PATIENCE).await
             && connection.generation == primary.generation
             && shared.primaries.raise_clock(&connection, primary, &shared.clock).await.is_ok()
         {
             shared.pool.give_back(connection);
-            return std::future::pending().await;
+            is_due = false;
         }
     }
 }

@@ -32,8 +32,8 @@ pub enum Dialect {
 /// How a [database](crate::Engine::connect) is reached and used.
 #[derive(Clone)]
 pub struct RemoteOptions {
-    /// `postgres://user@host:port,host:port/database`: every node that may be or become the primary. Also understood behind
-    /// the question mark: `sslmode` (`disable`, `verify-full`) and `sslrootcert`, beside what the driver knows.
+    /// `postgres://user@host:port,host:port/database`: every node that may be or become the primary. Understood behind
+    /// the question mark: `sslmode` (`disable`, `verify-full`), `sslrootcert`, `user`, `password`, `dbname` and `options`.
     pub database: String,
     /// Instead of one in the URL.
     pub password: Option<String>,

@@ -11,7 +11,7 @@ use crate::error::EngineError;
 use crate::key::Key;
 use parking_lot::Mutex;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
@@ -38,11 +38,14 @@ pub(super) struct Pool {
 
 pub(super) struct Pinned {
     shared: Arc<Shared>,
-    /// `None` when it was given back.
-    connection: Option<Connection>,
+    generation: u64,
     began: Instant,
-    /// Its transaction was ended before it was dropped.
-    ended: AtomicBool,
+    /// `None` when its transaction was ended: a reader that goes on for longer than it may keeps nobody else waiting.
+    held: Mutex<Option<Held>>,
+}
+
+struct Held {
+    connection: Arc<Connection>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -93,10 +96,12 @@ impl Shared {
                         Ok(batch) => {
                             let pinned = Arc::new(Pinned {
                                 shared: self.clone(),
-                                connection: Some(connection),
+                                generation: connection.generation,
                                 began: Instant::now(),
-                                ended: AtomicBool::new(false),
-                                _place: place,
+                                held: Mutex::new(Some(Held {
+                                    connection: Arc::new(connection),
+                                    _place: place,
+                                })),
                             });
                             self.pool.held.lock().push(Arc::downgrade(&pinned));
                             return Ok((pinned, batch));
@@ -148,43 +153,43 @@ impl Shared {
 
 impl Pinned {
     pub fn generation(&self) -> u64 {
-        self.connection.as_ref().map_or(0, |connection| connection.generation)
+        self.generation
     }
 
     pub async fn read(&self, keys: Vec<Key>) -> Result<Batch, EngineError> {
-        let connection = self.connection()?;
+        let connection = &*self.connection()?;
         let asked = Asked::new(keys, Vec::new());
         let read = self.shared.read_on(connection, &asked);
         self.kept(self.shared.answered_until(self.began + LIFE, connection, read).await)
     }
 
     pub async fn query(&self, sql: Sql, params: Params<'_>) -> Result<Vec<Row>, EngineError> {
-        let connection = self.connection()?;
+        let connection = &*self.connection()?;
         let asked = connection.query(sql, params);
         self.kept(self.shared.answered_until(self.began + LIFE, connection, asked).await)
     }
 
-    fn connection(&self) -> Result<&Connection, EngineError> {
-        if self.ended.load(Ordering::SeqCst) || self.began.elapsed() > LIFE {
-            return Err(TOO_LONG);
-        }
-        self.connection.as_ref().ok_or(TOO_LONG)
+    fn connection(&self) -> Result<Arc<Connection>, EngineError> {
+        let held = self.held.lock();
+        let held = held.as_ref().filter(|_| self.began.elapsed() <= LIFE).ok_or(TOO_LONG)?;
+        Ok(held.connection.clone())
     }
 
     /// What was asked for behind the end of the transaction was not of its snapshot.
     fn kept<T>(&self, answer: Result<T, Fault>) -> Result<T, EngineError> {
         match answer {
-            _ if self.ended.load(Ordering::SeqCst) => Err(TOO_LONG),
+            _ if self.held.lock().is_none() => Err(TOO_LONG),
             Ok(answer) => Ok(answer),
             Err(fault) => Err(fault.into()),
         }
     }
 
     fn end(&self) {
-        if !self.ended.swap(true, Ordering::SeqCst)
-            && let Some(connection) = &self.connection
-        {
-            connection.send(END);
+        let Some(Held { connection, .. }) = self.held.lock().take() else { return };
+        connection.send(END);
+        // One that something is being asked of is closed when that is done.
+        if let Some(connection) = Arc::into_inner(connection) {
+            self.shared.pool.give_back(connection);
         }
     }
 }
@@ -192,8 +197,5 @@ impl Pinned {
 impl Drop for Pinned {
     fn drop(&mut self) {
         self.end();
-        if let Some(connection) = self.connection.take() {
-            self.shared.pool.give_back(connection);
-        }
     }
 }

@@ -8,10 +8,10 @@
 use super::clock::RemoteClock;
 use super::connection::{Connection, Driven};
 use super::fault::Fault;
+use super::options::ConnectError;
 use super::schema;
 use super::settings::{Node, Settings};
 use crate::error::EngineError;
-use crate::remote::options::ConnectError;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// A commit that writes nothing but a record of the log.
-const PROVE: &str = "SELECT pg_logical_emit_message(true, 'lazuli', '')";
+pub(super) const PROVE: &str = "SELECT pg_logical_emit_message(true, 'lazuli', '')";
 const ASK: &str = "SELECT pg_is_in_recovery(), current_setting('transaction_read_only') = 'on'";
 const TIMELINE: &str = "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int";
 
@@ -76,6 +76,11 @@ impl Primaries {
         *self.proven.borrow()
     }
 
+    /// The generation of the primary that was proven last, whether or not it is at the moment.
+    pub fn latest_generation(&self) -> u64 {
+        self.seen.lock().last.map_or(0, |last| last.generation)
+    }
+
     /// The proven primary, waited for until then.
     pub async fn wait(&self, until: Instant) -> Result<Primary, EngineError> {
         if let Some(primary) = self.current() {
@@ -97,7 +102,7 @@ impl Primaries {
         self.noted(primary, opened)
     }
 
-    /// The same, which the caller carries itself.
+    /// A connection to the proven primary whose messages the caller moves itself.
     pub async fn connect_driven(&self, until: Instant) -> Result<Driven, Fault> {
         let primary = self.wait(until).await.map_err(|_| Fault::lost("no proven primary"))?;
         let Some(node) = self.settings.nodes.get(primary.node) else {
@@ -113,6 +118,18 @@ impl Primaries {
             self.suspect(primary.generation);
         }
         opened
+    }
+
+    /// Sees to it that `held` is a connection to the proven primary, and opens another one where it is not.
+    pub async fn renew(&self, held: &mut Option<Connection>, until: Instant) -> Result<(), Fault> {
+        // While the primary proves itself again, its connections are kept: others may not be to be had.
+        let primary = self.wait(until).await.map_err(|_| Fault::lost("no proven primary"))?;
+        let usable = |held: &Connection| held.generation == primary.generation && !held.is_closed();
+        if !held.as_ref().is_some_and(usable) {
+            *held = None;
+            *held = Some(self.connect(until).await?);
+        }
+        Ok(())
     }
 
     /// Returns when this generation has ended and another is proven.

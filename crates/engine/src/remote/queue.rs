@@ -64,23 +64,22 @@ impl Queue {
         self.state.lock().waiting.len()
     }
 
-    pub fn push(&self, member: Member) -> Result<(), Refusal> {
+    /// Also returns members that are out of the queue because their callers have given them up: they are to be refused.
+    pub fn push(&self, member: Member) -> (Result<(), Refusal>, Vec<Member>) {
         let refused = |why| Err(Refusal::Error(EngineError::Unavailable(why)));
         let mut state = self.state.lock();
         if state.ended {
-            return refused("shutting down");
+            return (refused("shutting down"), Vec::new());
         }
+        let forgotten = if state.is_full(member.size) { state.forget_given_up() } else { Vec::new() };
         if state.is_full(member.size) {
-            state.forget_given_up();
-        }
-        if state.is_full(member.size) {
-            return refused("overloaded");
+            return (refused("overloaded"), forgotten);
         }
         state.bytes += member.size;
         state.open.insert(member.id);
         state.waiting.push_back(member);
         self.wake(&mut state);
-        Ok(())
+        (Ok(()), forgotten)
     }
 
     /// Wakes a lane that may take what waits.
@@ -283,16 +282,16 @@ impl State {
         self.waiting.len() >= WAITING_MEMBERS || self.bytes + more > WAITING_BYTES
     }
 
-    fn forget_given_up(&mut self) {
-        let (open, bytes) = (&mut self.open, &mut self.bytes);
-        self.waiting.retain(|member| {
-            let given_up = member.stage.is_given_up();
-            if given_up {
-                *bytes -= member.size;
-                open.remove(&member.id);
-            }
-            !given_up
-        });
+    fn forget_given_up(&mut self) -> Vec<Member> {
+        let all = std::mem::take(&mut self.waiting);
+        let (forgotten, waiting): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|member| member.stage.is_given_up());
+        self.waiting = waiting.into();
+        for member in &forgotten {
+            self.bytes -= member.size;
+            self.open.remove(&member.id);
+        }
+        forgotten
     }
 }
 

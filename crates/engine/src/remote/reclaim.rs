@@ -6,12 +6,13 @@
 use super::connection::Params;
 use super::fault::Fault;
 use super::member::{CHUNK_ROW, DOOMED_ROW};
+use super::primary::PATIENCE;
 use super::shared::Shared;
 use super::uuid::Uuid;
 use super::writer::{EXPIRY, WRITER_ROW, decode_beat, hour_name, hour_of, writer_key, writer_name};
 use crate::backend::Submission;
 use crate::error::EngineError;
-use crate::key::Key;
+use crate::key::{Key, after_prefix};
 use crate::objects::{Name, ObjectExtents, SPREAD, bucket, id_of};
 use crate::txn::{ChunkId, ExpectedVersion, Ticks, Txn, TxnId, Version, Write};
 use parking_lot::Mutex;
@@ -28,7 +29,6 @@ const ROUND: Duration = Duration::from_secs(10);
 const GATHERING: Duration = Duration::from_millis(500);
 /// How often orphans are looked for.
 const ORPHANS: Duration = Duration::from_secs(600);
-const PATIENCE: Duration = Duration::from_secs(5);
 const LEASE: Duration = Duration::from_secs(60);
 const AT_ONCE: usize = 1_000;
 
@@ -111,23 +111,23 @@ impl Shared {
         let text = format!(
             "SELECT k FROM \"{schema}\".kv WHERE k > $1 AND k < $2 AND v <= $3 ORDER BY k LIMIT {AT_ONCE}"
         );
+        let retention = crate::host::clock_ticks(extents.retention()).0;
+        let due = self.clock.steady().0.saturating_sub(retention).to_be_bytes();
+        // Each page begins behind the one before: what cannot be deleted now is passed over.
+        let mut from = Key::from_static(DOOMED_ROW);
         loop {
             if !self.lease("job doomed", owner).await? {
                 return Ok(());
             }
-            let retention = crate::host::clock_ticks(extents.retention()).0;
-            let due = self.clock.steady().0.saturating_sub(retention).to_be_bytes();
-            let keys = self.keys(&text, &[&DOOMED_ROW, &&after(DOOMED_ROW)[..], &&due[..]]).await?;
+            let keys = self.keys(&text, &[&&from[..], &&after(DOOMED_ROW)[..], &&due[..]]).await?;
             let ids: Vec<ChunkId> = keys.iter().filter_map(|key| chunk_of(key, DOOMED_ROW)).collect();
-            if ids.is_empty() {
-                return Ok(());
-            }
             let gone = extents.requests().delete(&ids).await;
             let rows: Vec<Key> = gone.iter().map(|id| row(DOOMED_ROW, *id)).collect();
             let rows: Vec<&[u8]> = rows.iter().map(|row| &row[..]).collect();
             self.ask(&format!("DELETE FROM \"{schema}\".kv WHERE k = ANY ($1)"), &[&rows]).await?;
-            if gone.len() < AT_ONCE {
-                return Ok(());
+            match keys.last() {
+                Some(last) if keys.len() == AT_ONCE => from = last.clone(),
+                _ => return Ok(()),
             }
         }
     }
@@ -281,12 +281,8 @@ impl Shared {
 }
 
 /// The first key behind all that begin like this.
-fn after(prefix: &[u8]) -> Vec<u8> {
-    let mut next = prefix.to_vec();
-    if let Some(last) = next.last_mut() {
-        *last += 1;
-    }
-    next
+fn after(prefix: &[u8]) -> Key {
+    after_prefix(prefix).unwrap_or_default()
 }
 
 fn row(prefix: &[u8], id: ChunkId) -> Key {

@@ -9,7 +9,7 @@ use crate::txn::Ticks;
 
 /// The newest format that this program can read, and the one that it makes.
 const FORMAT: u32 = 1;
-const FUNCTIONS: [&str; 5] = ["now_1", "digest_1", "commit_2", "resolve_1", "skip_1"];
+const FUNCTIONS: [&str; 5] = ["now_1", "digest_1", "commit_2", "resolve_2", "skip_1"];
 /// The oldest version of PostgreSQL that has what is relied on.
 const SERVER: i32 = 140_000;
 
@@ -155,11 +155,10 @@ pub(super) async fn note_clock(connection: &Connection, schema: &str, now: Ticks
     connection.ask(&text, &[&&now.0.to_be_bytes()[..]]).await.map(drop)
 }
 
-/// A database that may lose what it acknowledged is refused.
+/// A database that may lose what it acknowledged is refused. `synchronous_commit` is not looked at: each session sets it itself.
 pub(super) async fn check(connection: &Connection, settings: &Settings) -> Result<(), ConnectError> {
     const ASK: &str = "SELECT current_setting('server_version_num')::int, current_setting('fsync'),
-        current_setting('full_page_writes'), current_setting('synchronous_commit'),
-        current_setting('synchronous_standby_names')";
+        current_setting('full_page_writes'), current_setting('synchronous_standby_names')";
     let unsafe_to = |why: &str| Err(ConnectError::Unsafe(why.into()));
     let rows = connection.ask(ASK, &[]).await.map_err(|fault| ConnectError::Database(fault.to_string()))?;
     let Some(row) = rows.first() else { return unsafe_to("its settings cannot be read") };
@@ -173,10 +172,7 @@ pub(super) async fn check(connection: &Connection, settings: &Settings) -> Resul
     if set(1) != "on" || set(2) != "on" {
         return unsafe_to("fsync and full_page_writes must be on");
     }
-    if !["on", "remote_apply"].contains(&set(3)) {
-        return unsafe_to("synchronous_commit must be on or remote_apply");
-    }
-    if settings.nodes.len() > 1 && set(4).is_empty() {
+    if settings.nodes.len() > 1 && set(3).is_empty() {
         return unsafe_to(
             "synchronous_standby_names is empty, so that a standby may lack what was acknowledged",
         );

@@ -137,6 +137,10 @@ mod tests {
             "postgres://me:secret@a:b/",
             "me:secret",
             "postgres://me:secret@a?sslmode=prefer",
+            "postgres://me:secret@a?target_session_attrs=any",
+            "postgres://me:secret@a?secret",
+            "postgres://me:sec?ret=secret@a",
+            "host=a password=secret",
         ] {
             let error = settings(url).map(drop).unwrap_err().to_string();
             assert!(!error.contains("secret"), "{error}");
@@ -146,6 +150,15 @@ mod tests {
             options.schema = schema.into();
             assert!(matches!(Settings::new(&options), Err(ConnectError::Schema)), "{schema}");
         }
+    }
+
+    #[test]
+    fn what_the_driver_is_told_reaches_it() {
+        let told =
+            settings("postgresql://a?user=me&dbname=things&options=-c%20x.y%3D1&sslmode=require").unwrap();
+        let config = &told.nodes[0].config;
+        assert_eq!((config.get_user(), config.get_dbname()), (Some("me"), Some("things")));
+        assert_eq!(config.get_options(), Some("-c x.y=1"));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::host::Random;
 use crate::outcomes::RecentOutcomes;
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(super) struct Shared {
     pub settings: Arc<Settings>,
@@ -36,4 +37,38 @@ pub(super) struct Shared {
     #[cfg(feature = "objects")]
     pub reclaim: super::reclaim::Reclaim,
     pub counters: Counters,
+    /// A task that the engine cannot do without has panicked.
+    pub broken: Arc<AtomicBool>,
+}
+
+/// Held by each task that the engine cannot do without. One that panics would leave requests to wait for nobody, in a process
+/// that says of itself that it is well: so the process is told to end, and is started anew.
+pub(super) struct Guard(pub Arc<AtomicBool>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+            tracing::error!("a task of the engine failed; this process has to be started anew");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_task_that_panics_is_noticed_and_one_that_ends_is_not() {
+        let broken = Arc::new(AtomicBool::new(false));
+        let guarded = |work: fn()| {
+            let guard = Guard(broken.clone());
+            tokio::spawn(async move {
+                let _guard = guard;
+                work();
+            })
+        };
+        assert!(guarded(|| {}).await.is_ok() && !broken.load(Ordering::Relaxed));
+        assert!(guarded(|| panic!("as a test wants it")).await.is_err() && broken.load(Ordering::Relaxed));
+    }
 }

@@ -27,14 +27,14 @@ const OBJECTS: [&str; 6] = [
     include_str!("sql/now_1.sql"),
     include_str!("sql/digest_1.sql"),
     include_str!("sql/commit_2.sql"),
-    include_str!("sql/resolve_1.sql"),
+    include_str!("sql/resolve_2.sql"),
     include_str!("sql/skip_1.sql"),
 ];
 
 const COMMIT: &str = "SELECT now, refused, lost FROM lazuli.commit_2(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26,
     $27)";
-const RESOLVE: &str = "SELECT committed, at, refused FROM lazuli.resolve_1($1, $2)";
+const RESOLVE: &str = "SELECT committed, at, refused FROM lazuli.resolve_2($1, $2)";
 const SKIP: &str = "SELECT kind, k, ver, v FROM lazuli.skip_1($1, $2, $3, $4, $5, $6)";
 const DIGEST: &str = "SELECT lazuli.digest_1($1, $2)";
 /// Groups of the last hour; a question that is asked after a crash, if ever.

@@ -27,14 +27,13 @@ pub(super) struct Counters {
 impl Shared {
     pub fn stats(&self) -> EngineStats {
         let counters = &self.counters;
-        let primary = self.primaries.current();
         EngineStats {
             transactions: counters.transactions.load(Relaxed),
             groups: counters.groups.load(Relaxed),
             syncs: counters.times.stats(),
             remote: Some(RemoteStats {
-                proven: primary.is_some(),
-                generation: primary.map_or(0, |primary| primary.generation),
+                proven: self.primaries.current().is_some(),
+                generation: self.primaries.latest_generation(),
                 waiting: self.queue.len() as u64,
                 refused: counters.refused.load(Relaxed),
                 again: counters.again.load(Relaxed),

@@ -20,9 +20,17 @@ enum Mode {
     Verified,
 }
 
+/// What the driver may be told behind the question mark; all else would do nothing, or not what it does elsewhere. What a
+/// session is set to and how long it is waited for is decided here.
+const OF_THE_DRIVER: [&str; 4] = ["user", "password", "dbname", "options"];
+
 /// The URL without the parameters that are for us and not for the driver.
 pub(super) fn take_parameters(url: &str) -> Result<(String, Wanted), ConnectError> {
     let mut wanted = Wanted::default();
+    // The driver takes other texts, too, which these parameters would not be found in.
+    if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
+        return Err(ConnectError::Address("not a URL of PostgreSQL".into()));
+    }
     let Some((before, query)) = url.split_once('?') else { return Ok((url.into(), wanted)) };
     let mut left = Vec::new();
     for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
@@ -33,7 +41,13 @@ pub(super) fn take_parameters(url: &str) -> Result<(String, Wanted), ConnectErro
                 return Err(ConnectError::Address("sslmode is disable or verify-full".into()));
             }
             Some(("sslrootcert", path)) => wanted.roots = Some(path.into()),
-            _ => left.push(parameter),
+            Some((name, _)) if OF_THE_DRIVER.contains(&name) => left.push(parameter),
+            // Nothing of it is repeated: it may be a password that was not encoded.
+            _ => {
+                return Err(ConnectError::Address(
+                    "of parameters sslmode, sslrootcert, user, password, dbname and options are known".into(),
+                ));
+            }
         }
     }
     let url = if left.is_empty() { before.into() } else { format!("{before}?{}", left.join("&")) };

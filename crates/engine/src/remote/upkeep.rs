@@ -47,12 +47,15 @@ async fn purge(shared: &Shared) {
 }
 
 impl Shared {
-    /// Deletes the rows of old groups. Servers may do it at the same time.
-    async fn purge_groups(&self) -> Result<(), Fault> {
+    /// Deletes the rows of old groups. Servers may do it at the same time. How far this goes is noted in the same statement:
+    /// whoever settles a group later must not take a row that was deleted for one that never was (`sql/resolve_2.sql`).
+    pub async fn purge_groups(&self) -> Result<(), Fault> {
         let old = self.clock.steady().0.saturating_sub(KEPT);
         let before = super::uuid::Uuid(u128::from(old / 10_000) << 80);
         let text = format!(
-            "DELETE FROM \"{0}\".grp WHERE id IN
+            "WITH noted AS (INSERT INTO \"{0}\".setting AS old VALUES ('purged', uuid_send($1)) ON CONFLICT (name)
+                    DO UPDATE SET value = EXCLUDED.value WHERE old.value < EXCLUDED.value)
+                DELETE FROM \"{0}\".grp WHERE id IN
                 (SELECT id FROM \"{0}\".grp WHERE id < $1 ORDER BY id LIMIT {AT_ONCE} FOR UPDATE SKIP LOCKED) RETURNING 1",
             self.settings.schema
         );

@@ -4,10 +4,15 @@
 //! takes a writer for dead deletes it by a commit: from then on none of its chunks can be published, and those that nothing
 //! names are orphans for good. When it last said that it lives stands apart, in `setting`, so that the row does not
 //! change: `writer` and the incarnation, with the time and the hour under which it writes.
+//!
+//! This is not the row that the service keeps of a server (decision 0025). That one goes after half a minute of silence, and
+//! then the server goes on under another number; what was uploaded meanwhile may still be published. A writer has five
+//! minutes, because with it go all chunks that no commit names yet.
 
 use super::connection::Connection;
 use super::fault::Fault;
 use super::options::ConnectError;
+use super::primary::PATIENCE;
 use super::shared::Shared;
 use super::uuid::Uuid;
 use crate::host::Random;
@@ -29,7 +34,6 @@ const BEAT: Duration = Duration::from_secs(10);
 /// In ticks: a writer that said nothing for so long may be taken for dead.
 pub(super) const EXPIRY: u64 = 300 * 10_000_000;
 const HOUR: u64 = 3_600 * 10_000_000;
-const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) struct Writer {
     row: Mutex<(u32, Version)>,
@@ -184,8 +188,9 @@ impl Shared {
         } else {
             tracing::warn!("this server was taken for dead; uploads that were under way fail");
             let (again, names) = register(&connection, schema, &self.random, now).await?;
-            *writer.row.lock() = *again.row.lock();
+            // In this order: see `Shared::commit`.
             extents.rename(|old| *old = names);
+            *writer.row.lock() = *again.row.lock();
         }
         self.pool.give_back(connection);
         Ok(())

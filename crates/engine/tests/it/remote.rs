@@ -13,15 +13,15 @@ use tokio::net::{TcpListener, UnixStream};
 use tokio::task::JoinSet;
 
 /// Stands between an engine and its server.
-struct Proxy {
-    port: u16,
-    faults: Arc<Faults>,
+pub struct Proxy {
+    pub port: u16,
+    pub faults: Arc<Faults>,
 }
 
 #[derive(Default)]
-struct Faults {
+pub struct Faults {
     /// Of so many answers, one is not handed on: the connection is cut instead. 0: none.
-    cut_answers: AtomicU32,
+    pub cut_answers: AtomicU32,
     /// The same of what is sent to the server: it does not get there.
     cut_questions: AtomicU32,
     /// New connections are refused, and open ones cut.
@@ -34,11 +34,11 @@ struct Faults {
     /// New connections are refused, and open ones stay.
     full: AtomicU32,
     passed: AtomicU64,
-    cuts: AtomicU64,
+    pub cuts: AtomicU64,
 }
 
 impl Proxy {
-    async fn start(socket: PathBuf) -> Self {
+    pub async fn start(socket: PathBuf) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let faults = Arc::new(Faults::default());
@@ -101,7 +101,7 @@ async fn pass(
     }
 }
 
-async fn behind_a_proxy(dialect: Dialect) -> Option<(Proxy, Database)> {
+pub async fn behind_a_proxy(dialect: Dialect) -> Option<(Proxy, Database)> {
     let proxy = Proxy::start(shared()?.socket()).await;
     let mut database = Database::new(dialect)?;
     database.options.database = format!("postgres://lazuli@127.0.0.1:{}/postgres", proxy.port);

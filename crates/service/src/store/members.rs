@@ -42,9 +42,9 @@ pub(crate) struct Membership {
     incarnation: Mutex<Incarnation>,
     /// One heartbeat at a time.
     beating: FairMutex<Beating>,
-    accounts: AtomicU64,
+    settings: AtomicU64,
     share: Mutex<Option<Share>>,
-    /// Servers with other accounts or features.
+    /// Servers with other settings.
     differing: AtomicUsize,
 }
 
@@ -62,7 +62,7 @@ impl Default for Membership {
         Self {
             incarnation,
             beating: FairMutex::default(),
-            accounts: AtomicU64::new(0),
+            settings: AtomicU64::new(0),
             share: Mutex::default(),
             differing: AtomicUsize::new(0),
         }
@@ -127,7 +127,7 @@ impl Services {
             drained: said.drained,
             reading: said.reading,
             beat: 0,
-            accounts: self.settings_digest(),
+            settings: self.settings_digest(),
             formats: self.options().formats,
         };
         let at = &key::server(incarnation);
@@ -157,14 +157,14 @@ impl Services {
     /// Finds this server's place among all, and which of them answer by other settings.
     async fn look_around(&self) -> Answer<()> {
         let membership = self.membership();
-        let (me, accounts) = (membership.incarnation(), self.settings_digest());
+        let (me, settings) = (membership.incarnation(), self.settings_digest());
         let servers = list(&self.engine().reader().await?).await?;
         let mine = servers.iter().position(|(server, _)| *server == me);
         let share = mine.map(|mine| Share { mine: mine as u64, of: servers.len() as u64 });
         *membership.share.lock() = share;
-        let differing = servers.iter().filter(|(_, row)| row.accounts != accounts).count();
+        let differing = servers.iter().filter(|(_, row)| row.settings != settings).count();
         if membership.differing.swap(differing, Ordering::Relaxed) != differing && differing > 0 {
-            tracing::warn!(differing, "other servers know other accounts, keys or features");
+            tracing::warn!(differing, "other servers have other accounts, keys, features or byteRetention");
         }
         Ok(())
     }
@@ -213,20 +213,20 @@ impl Services {
         self.readers().is_late()
     }
 
-    /// What the heartbeats say of the accounts that this server knows.
-    pub fn set_accounts(&self, digest: u64) {
-        self.membership().accounts.store(digest, Ordering::Relaxed);
+    /// What the heartbeats say of the settings of this server, beside its features.
+    pub fn set_settings_digest(&self, digest: u64) {
+        self.membership().settings.store(digest, Ordering::Relaxed);
     }
 
-    /// What servers must have in common to answer alike: the accounts and what each can do.
+    /// Of what servers must have in common to answer alike: what this one was told, and what each account can do.
     fn settings_digest(&self) -> u64 {
         let described = self.options().features.described();
         let features = crate::md5(described.as_bytes());
         let features = features.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte));
-        self.membership().accounts.load(Ordering::Relaxed) ^ features
+        self.membership().settings.load(Ordering::Relaxed) ^ features
     }
 
-    /// How many other servers knew other accounts, or other features of them, than this one at its last heartbeat.
+    /// How many other servers had other settings than this one, by its last heartbeat.
     pub fn servers_with_other_settings(&self) -> usize {
         self.membership().differing.load(Ordering::Relaxed)
     }

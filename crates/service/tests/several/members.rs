@@ -312,16 +312,16 @@ async fn servers_with_other_settings_are_known() {
     let (engine, _) = engine().await;
     let (first, second) = (server(&engine).await, server(&engine).await);
     for server in [&first, &second] {
-        server.set_accounts(1);
+        server.set_settings_digest(1);
         server.beat().await.unwrap();
     }
     first.beat().await.unwrap();
     assert_eq!(first.servers_with_other_settings(), 0);
-    second.set_accounts(2);
+    second.set_settings_digest(2);
     second.beat().await.unwrap();
     first.beat().await.unwrap();
     assert_eq!(first.servers_with_other_settings(), 1);
-    second.set_accounts(1);
+    second.set_settings_digest(1);
     let mut features = AccountFeatures::default();
     features.entry("acct").versioning = true;
     let options = ServiceOptions {
@@ -334,7 +334,7 @@ async fn servers_with_other_settings_are_known() {
     features.entry("plain");
     let fourth = Services::new(engine, ServiceOptions { features: Arc::new(features), ..options });
     for server in [&second, &third, &fourth, &first, &third, &fourth] {
-        server.set_accounts(1);
+        server.set_settings_digest(1);
         server.beat().await.unwrap();
     }
     for server in [first, third, fourth] {

@@ -22,6 +22,10 @@ pub struct Faulty {
     pub lose_answers: AtomicBool,
     pub refuse_gets: AtomicBool,
     pub refuse_deletes: AtomicBool,
+    /// Objects are deleted by requests of ten, and so many of these fail as a whole, with one error each.
+    pub refused_requests: AtomicU64,
+    /// What deletes panics, as the client of a store does when an answer makes no sense to it.
+    pub panic_on_deletes: AtomicBool,
     /// So many answers to reads have a bit flipped.
     pub damage: AtomicU64,
     /// Puts of chunks need one each.
@@ -40,6 +44,8 @@ impl Default for Faulty {
             lose_answers: Default::default(),
             refuse_gets: Default::default(),
             refuse_deletes: Default::default(),
+            refused_requests: Default::default(),
+            panic_on_deletes: Default::default(),
             damage: Default::default(),
             puts_allowed: Semaphore::new(Semaphore::MAX_PERMITS >> 1),
             delay_millis: Default::default(),
@@ -120,7 +126,16 @@ impl ObjectStore for Faulty {
         if self.refuse_deletes.load(SeqCst) {
             return paths.map(|_| Err(failed())).boxed();
         }
-        self.inner.delete_stream(paths)
+        if self.panic_on_deletes.load(SeqCst) {
+            return paths.map(|_| panic!("as a test wants it")).boxed();
+        }
+        let inner = self.inner.clone();
+        let refused = self.refused_requests.swap(0, SeqCst) as usize;
+        let answers = paths.chunks(10).enumerate().map(move |(request, paths)| match request < refused {
+            true => futures_util::stream::iter([Err(failed())]).boxed(),
+            false => inner.delete_stream(futures_util::stream::iter(paths).boxed()),
+        });
+        answers.flatten().boxed()
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {

@@ -115,3 +115,31 @@ async fn what_is_given_back_is_deleted_when_the_store_can() {
         assert_eq!(other.extents().read(id, 0..10).await.unwrap().len(), 10);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_fails_as_a_whole_does_not_stand_for_the_objects_of_another() {
+    let Some((store, database)) = faulty() else { return };
+    let engine = database.open(Host::real());
+    let mut ids = Vec::new();
+    for n in 0..30_u8 {
+        ids.push(published(&engine, vec![n; 10]).await);
+    }
+    store.refused_requests.store(2, SeqCst);
+    release(&engine, ids).await;
+    soon("deleted by the third request", async || store.chunks().await.len() == 20).await;
+    soon("deleted later", async || store.chunks().await.is_empty()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_makes_no_sense_ends_nothing_but_its_request() {
+    let Some((store, database)) = faulty() else { return };
+    let engine = database.open(Host::real());
+    let id = published(&engine, &b"bytes"[..]).await;
+    store.panic_on_deletes.store(true, SeqCst);
+    release(&engine, vec![id]).await;
+    soon("tried", async || engine.stats().objects.unwrap().delete_failures > 0).await;
+    published(&engine, &b"others"[..]).await;
+    assert_eq!(engine.is_stopped(), None);
+    store.panic_on_deletes.store(false, SeqCst);
+    soon("deleted", async || store.chunks().await.len() == 1).await;
+}

@@ -14,8 +14,8 @@ pub struct ServerRow {
     pub reading: Vec<ContentId>,
     /// When the row was written, by the engine's clock without what a test moved it by.
     pub beat: u64,
-    /// A digest of its accounts and their features: servers with different ones answer differently.
-    pub accounts: u64,
+    /// A digest of what servers must have in common, its accounts and their features first: with another one it answers otherwise.
+    pub settings: u64,
     /// What it reads of what is stored.
     pub formats: Formats,
 }

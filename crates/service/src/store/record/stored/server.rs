@@ -24,7 +24,7 @@ pub struct ServerV2 {
     drained: u64,
     reading: Vec<ContentId>,
     beat: u64,
-    accounts: u64,
+    settings: u64,
     lowest_format: u32,
     highest_format: u32,
 }
@@ -34,8 +34,8 @@ impl Shape for ServerV2 {
     type Before = ServerV1;
 
     fn step(before: ServerV1) -> Self {
-        let ServerV1 { epoch, drained, reading, beat, accounts } = before;
-        Self { epoch, drained, reading, beat, accounts, lowest_format: 1, highest_format: 1 }
+        let ServerV1 { epoch, drained, reading, beat, accounts: settings } = before;
+        Self { epoch, drained, reading, beat, settings, lowest_format: 1, highest_format: 1 }
     }
 }
 
@@ -79,17 +79,17 @@ first_shape!(
 
 impl From<&ServerRow> for ServerV2 {
     fn from(row: &ServerRow) -> Self {
-        let ServerRow { epoch, drained, reading, beat, accounts, formats } = row.clone();
+        let ServerRow { epoch, drained, reading, beat, settings, formats } = row.clone();
         let Formats { lowest, highest } = formats;
-        Self { epoch, drained, reading, beat, accounts, lowest_format: lowest, highest_format: highest }
+        Self { epoch, drained, reading, beat, settings, lowest_format: lowest, highest_format: highest }
     }
 }
 
 impl From<ServerV2> for ServerRow {
     fn from(stored: ServerV2) -> Self {
-        let ServerV2 { epoch, drained, reading, beat, accounts, lowest_format, highest_format } = stored;
+        let ServerV2 { epoch, drained, reading, beat, settings, lowest_format, highest_format } = stored;
         let formats = Formats { lowest: lowest_format, highest: highest_format };
-        Self { epoch, drained, reading, beat, accounts, formats }
+        Self { epoch, drained, reading, beat, settings, formats }
     }
 }
 
