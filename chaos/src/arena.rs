@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio::sync::watch;
 
 use crate::Trial;
-use crate::options::{Fault, Options};
+use crate::blow::Blow;
+use crate::cluster::aim::Aim;
+use crate::options::Options;
 use crate::random::Random;
 use crate::server::{Doors, Launch, Server};
 use crate::wire::{Answer, Client, Lost, Request};
@@ -25,7 +28,9 @@ pub struct Arena {
     /// When a server was certainly dead.
     pub deaths: Vec<Moment>,
     /// What happens once, instead of servers being killed.
-    fault: Option<Fault>,
+    blow: Option<Blow>,
+    /// At what they are killed; without it, whatever they do.
+    aim: Option<Arc<Aim>>,
 }
 
 impl Arena {
@@ -36,7 +41,6 @@ impl Arena {
         }
         let server = launch.start()?;
         let (place, _) = watch::channel(Some(server.all_doors()));
-        let fault = options.fault.clone();
         Ok(Self {
             launch,
             server,
@@ -44,7 +48,8 @@ impl Arena {
             start: Instant::now(),
             began: SystemTime::now(),
             deaths: Vec::new(),
-            fault,
+            blow: options.fault.clone().map(Blow::new),
+            aim: options.aim.clone(),
         })
     }
 
@@ -61,7 +66,7 @@ impl Arena {
             door,
             requests: 0,
             connections: HashMap::new(),
-            refusals_are_certain: self.fault.is_some(),
+            refusals_are_certain: self.blow.is_some(),
         }
     }
 
@@ -70,7 +75,13 @@ impl Arena {
         self.server.must_run()?;
         if self.server.members() > 0 {
             let number = self.deaths.len() % self.server.members();
+            if let Some(aim) = &self.aim {
+                aim.wait(number + 1, self.deaths.len()).await?;
+            }
             self.server.kill_member(number);
+            if let Some(aim) = &self.aim {
+                aim.let_go(number + 1);
+            }
             self.place.send_replace(Some(self.server.all_doors()));
             // What it had sent to the database may be committed a moment later.
             self.deaths.push(moment(self.start) + SETTLED.as_nanos() as Moment);
@@ -101,9 +112,10 @@ impl Arena {
 
     /// Kills it after pauses of so many milliseconds.
     pub async fn kill_until(&mut self, end: Instant, random: &mut Random, pauses: (u64, u64)) -> Trial {
-        if let Some(Fault(fault)) = self.fault.clone() {
+        if let Some(blow) = &mut self.blow {
             tokio::time::sleep(CALM).await;
-            tokio::task::spawn_blocking(move || fault()).await.map_err(|error| error.to_string())??;
+            blow.strike();
+            blow.struck().await?;
             tokio::time::sleep_until(end.into()).await;
             return self.server.must_run();
         }
@@ -117,10 +129,18 @@ impl Arena {
         }
     }
 
-    /// What happens once, beside whatever else goes on.
-    pub fn strike(&self) {
-        if let Some(Fault(fault)) = self.fault.clone() {
-            tokio::task::spawn_blocking(move || fault());
+    /// What happens once, beside whatever else goes on. Whether it did is told by `struck`.
+    pub fn strike(&mut self) {
+        if let Some(blow) = &mut self.blow {
+            blow.strike();
+        }
+    }
+
+    /// Returns when what was to happen once has happened.
+    pub async fn struck(&mut self) -> Trial {
+        match &mut self.blow {
+            Some(blow) => blow.struck().await,
+            None => Ok(()),
         }
     }
 
