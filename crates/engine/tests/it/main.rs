@@ -13,3 +13,5 @@ mod objects;
 mod postgres;
 #[cfg(feature = "postgres")]
 mod remote;
+#[cfg(feature = "postgres")]
+mod tls;
