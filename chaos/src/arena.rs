@@ -18,6 +18,15 @@ use crate::wire::{Answer, Client, Lost, Request};
 /// Nanoseconds since the arena was opened.
 pub type Moment = u64;
 
+/// Of a server.
+#[derive(Clone, Copy, Debug)]
+pub struct Death {
+    /// It was certainly alive before that, and what was sent to it later was not done by it.
+    pub killed: Moment,
+    /// After that nothing takes effect that was sent to it: in a cluster the database may have had it.
+    pub settled: Moment,
+}
+
 pub struct Arena {
     launch: Launch,
     server: Server,
@@ -25,8 +34,7 @@ pub struct Arena {
     start: Instant,
     /// The same, by the clock of the wall.
     began: SystemTime,
-    /// When a server was certainly dead.
-    pub deaths: Vec<Moment>,
+    pub deaths: Vec<Death>,
     /// What happens once, instead of servers being killed.
     blow: Option<Blow>,
     /// At what they are killed; without it, whatever they do.
@@ -83,15 +91,15 @@ impl Arena {
                 aim.let_go(number + 1);
             }
             self.place.send_replace(Some(self.server.all_doors()));
-            // What it had sent to the database may be committed a moment later.
-            self.deaths.push(moment(self.start) + SETTLED.as_nanos() as Moment);
+            let killed = moment(self.start);
+            self.deaths.push(Death { killed, settled: killed + SETTLED.as_nanos() as Moment });
             self.launch.start_member(&mut self.server, number)?;
             self.place.send_replace(Some(self.server.all_doors()));
             return Ok(());
         }
         self.place.send_replace(None);
         self.server.kill_now();
-        self.deaths.push(moment(self.start));
+        self.all_died();
         self.begin_again()
     }
 
@@ -100,8 +108,13 @@ impl Arena {
         self.server.must_run()?;
         self.place.send_replace(None);
         self.server.stop_now().await?;
-        self.deaths.push(moment(self.start));
+        self.all_died();
         self.begin_again()
+    }
+
+    fn all_died(&mut self) {
+        let now = moment(self.start);
+        self.deaths.push(Death { killed: now, settled: now });
     }
 
     fn begin_again(&mut self) -> Trial {
@@ -149,8 +162,8 @@ impl Arena {
     }
 
     /// The moment after which a request of this moment, if it was never answered, has no effect.
-    pub fn end_of(deaths: &[Moment], called: Moment) -> Moment {
-        deaths.iter().find(|death| **death >= called).copied().unwrap_or(Moment::MAX)
+    pub fn end_of(deaths: &[Death], called: Moment) -> Moment {
+        deaths.iter().find(|death| death.killed >= called).map_or(Moment::MAX, |death| death.settled)
     }
 }
 
@@ -231,5 +244,20 @@ impl Sent {
             Self::Told(answer) => Some(answer),
             Self::Open | Self::Unsent => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One may be killed before what another had sent is settled: that is no end of what is sent since.
+    #[test]
+    fn what_was_sent_to_a_server_ends_when_its_own_death_is_settled() {
+        let deaths = [Death { killed: 10, settled: 60 }, Death { killed: 55, settled: 105 }];
+        assert_eq!(
+            [5, 10, 11, 50, 55, 56].map(|called| Arena::end_of(&deaths, called)),
+            [60, 60, 105, 105, 105, Moment::MAX]
+        );
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 use crate::Trial;
-use crate::arena::{Arena, Moment};
+use crate::arena::{Arena, Death};
 use crate::options::Options;
 use crate::queue;
 use crate::random::Random;
@@ -67,7 +67,7 @@ pub async fn run(options: &Options) -> Trial<String> {
     report(&shared.ledger(), &deaths, kills, seconds)
 }
 
-fn report(ledger: &Ledger, deaths: &[Moment], kills: usize, seconds: f64) -> Trial<String> {
+fn report(ledger: &Ledger, deaths: &[Death], kills: usize, seconds: f64) -> Trial<String> {
     let summary = ledger.judge(deaths)?;
     let Ledger { abandoned, updates, stale_refused, .. } = ledger;
     if kills == 0 {
