@@ -2,18 +2,30 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio::sync::watch;
 
 use crate::Trial;
-use crate::options::{Fault, Options};
+use crate::blow::Blow;
+use crate::cluster::aim::Aim;
+use crate::options::Options;
 use crate::random::Random;
 use crate::server::{Doors, Launch, Server};
 use crate::wire::{Answer, Client, Lost, Request};
 
 /// Nanoseconds since the arena was opened.
 pub type Moment = u64;
+
+/// Of a server.
+#[derive(Clone, Copy, Debug)]
+pub struct Death {
+    /// It was certainly alive before that, and what was sent to it later was not done by it.
+    pub killed: Moment,
+    /// After that nothing takes effect that was sent to it: in a cluster the database may have had it.
+    pub settled: Moment,
+}
 
 pub struct Arena {
     launch: Launch,
@@ -22,10 +34,11 @@ pub struct Arena {
     start: Instant,
     /// The same, by the clock of the wall.
     began: SystemTime,
-    /// When a server was certainly dead.
-    pub deaths: Vec<Moment>,
+    pub deaths: Vec<Death>,
     /// What happens once, instead of servers being killed.
-    fault: Option<Fault>,
+    blow: Option<Blow>,
+    /// At what they are killed; without it, whatever they do.
+    aim: Option<Arc<Aim>>,
 }
 
 impl Arena {
@@ -36,7 +49,6 @@ impl Arena {
         }
         let server = launch.start()?;
         let (place, _) = watch::channel(Some(server.all_doors()));
-        let fault = options.fault.clone();
         Ok(Self {
             launch,
             server,
@@ -44,7 +56,8 @@ impl Arena {
             start: Instant::now(),
             began: SystemTime::now(),
             deaths: Vec::new(),
-            fault,
+            blow: options.fault.clone().map(Blow::new),
+            aim: options.aim.clone(),
         })
     }
 
@@ -61,7 +74,7 @@ impl Arena {
             door,
             requests: 0,
             connections: HashMap::new(),
-            refusals_are_certain: self.fault.is_some(),
+            refusals_are_certain: self.blow.is_some(),
         }
     }
 
@@ -70,17 +83,23 @@ impl Arena {
         self.server.must_run()?;
         if self.server.members() > 0 {
             let number = self.deaths.len() % self.server.members();
+            if let Some(aim) = &self.aim {
+                aim.wait(number + 1, self.deaths.len()).await?;
+            }
             self.server.kill_member(number);
+            if let Some(aim) = &self.aim {
+                aim.let_go(number + 1);
+            }
             self.place.send_replace(Some(self.server.all_doors()));
-            // What it had sent to the database may be committed a moment later.
-            self.deaths.push(moment(self.start) + SETTLED.as_nanos() as Moment);
+            let killed = moment(self.start);
+            self.deaths.push(Death { killed, settled: killed + SETTLED.as_nanos() as Moment });
             self.launch.start_member(&mut self.server, number)?;
             self.place.send_replace(Some(self.server.all_doors()));
             return Ok(());
         }
         self.place.send_replace(None);
         self.server.kill_now();
-        self.deaths.push(moment(self.start));
+        self.all_died();
         self.begin_again()
     }
 
@@ -89,8 +108,13 @@ impl Arena {
         self.server.must_run()?;
         self.place.send_replace(None);
         self.server.stop_now().await?;
-        self.deaths.push(moment(self.start));
+        self.all_died();
         self.begin_again()
+    }
+
+    fn all_died(&mut self) {
+        let now = moment(self.start);
+        self.deaths.push(Death { killed: now, settled: now });
     }
 
     fn begin_again(&mut self) -> Trial {
@@ -101,9 +125,10 @@ impl Arena {
 
     /// Kills it after pauses of so many milliseconds.
     pub async fn kill_until(&mut self, end: Instant, random: &mut Random, pauses: (u64, u64)) -> Trial {
-        if let Some(Fault(fault)) = self.fault.clone() {
+        if let Some(blow) = &mut self.blow {
             tokio::time::sleep(CALM).await;
-            tokio::task::spawn_blocking(move || fault()).await.map_err(|error| error.to_string())??;
+            blow.strike();
+            blow.struck().await?;
             tokio::time::sleep_until(end.into()).await;
             return self.server.must_run();
         }
@@ -117,10 +142,18 @@ impl Arena {
         }
     }
 
-    /// What happens once, beside whatever else goes on.
-    pub fn strike(&self) {
-        if let Some(Fault(fault)) = self.fault.clone() {
-            tokio::task::spawn_blocking(move || fault());
+    /// What happens once, beside whatever else goes on. Whether it did is told by `struck`.
+    pub fn strike(&mut self) {
+        if let Some(blow) = &mut self.blow {
+            blow.strike();
+        }
+    }
+
+    /// Returns when what was to happen once has happened.
+    pub async fn struck(&mut self) -> Trial {
+        match &mut self.blow {
+            Some(blow) => blow.struck().await,
+            None => Ok(()),
         }
     }
 
@@ -129,8 +162,8 @@ impl Arena {
     }
 
     /// The moment after which a request of this moment, if it was never answered, has no effect.
-    pub fn end_of(deaths: &[Moment], called: Moment) -> Moment {
-        deaths.iter().find(|death| **death >= called).copied().unwrap_or(Moment::MAX)
+    pub fn end_of(deaths: &[Death], called: Moment) -> Moment {
+        deaths.iter().find(|death| death.killed >= called).map_or(Moment::MAX, |death| death.settled)
     }
 }
 
@@ -211,5 +244,20 @@ impl Sent {
             Self::Told(answer) => Some(answer),
             Self::Open | Self::Unsent => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One may be killed before what another had sent is settled: that is no end of what is sent since.
+    #[test]
+    fn what_was_sent_to_a_server_ends_when_its_own_death_is_settled() {
+        let deaths = [Death { killed: 10, settled: 60 }, Death { killed: 55, settled: 105 }];
+        assert_eq!(
+            [5, 10, 11, 50, 55, 56].map(|called| Arena::end_of(&deaths, called)),
+            [60, 60, 105, 105, 105, Moment::MAX]
+        );
     }
 }

@@ -5,9 +5,9 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::options::Options;
-use crate::{Trial, abuse, cluster, delivery, events, history, kill, lease, several, transfer};
+use crate::{Outcome, Trial, abuse, cluster, delivery, events, history, kill, lease, several, transfer};
 
-type Running<'a> = Pin<Box<dyn Future<Output = Trial<String>> + Send + 'a>>;
+type Running<'a> = Pin<Box<dyn Future<Output = Trial<Outcome>> + Send + 'a>>;
 
 pub struct Case {
     pub name: &'static str,
@@ -20,8 +20,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// What was found, in a few words. A case that finds no end has failed.
-    pub async fn run(&self, options: &Options) -> Trial<String> {
+    /// A case that finds no end has failed.
+    pub async fn run(&self, options: &Options) -> Trial<Outcome> {
         let wanted = options.cycles * 3 + options.rounds * options.seconds * 5 + options.messages / 300;
         let patience = Duration::from_secs(
             wanted + if options.long { 3600 } else { 120 } + if options.cluster.is_some() { 900 } else { 0 },
@@ -84,7 +84,7 @@ macro_rules! cases {
             needs_server: $needs_server,
             alone: !is_cluster_only($name),
             in_cluster: is_cluster_only($name) || is_one_of($name, ALSO_IN_CLUSTER),
-            start: |options| Box::pin($start(options)),
+            start: |options| Box::pin(async move { $start(options).await.map(Outcome::from) }),
         }, )* ];
     };
 }
@@ -111,6 +111,7 @@ cases! {
     "several-events", "events with three servers", true, events::several;
     "several-reads", "a slow download from one server while others overwrite and sweep", true, several::reads;
     "cluster-cuts", "connections to the database are cut between a commit and its answer", true, cluster::cuts::run;
+    "cluster-mid-commit", "servers are killed while the database commits for them: before, during and after it", true, cluster::mid_commit::run;
     "cluster-bytes-down", "the store of bytes is killed for half a minute", true, cluster::bytes_down::run;
     "cluster-failover", "nodes of the database are killed, frozen and left by their agents, under Patroni", true, cluster::failover::run;
     "lease-wall", "the wall clock jumps by hours and days, both ways", false, lease::wall::run;

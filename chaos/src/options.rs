@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::Trial;
 use crate::case::{self, Case};
 use crate::cluster::Cluster;
+use crate::cluster::aim::Aim;
 
 pub const USAGE: &str = "\
 lazuli-chaos --server PATH [CASE...]
@@ -38,6 +39,8 @@ pub struct Options {
     pub cluster: Option<Arc<Cluster>>,
     /// Another database than the cluster's.
     pub database: Option<String>,
+    /// At what moments the servers of a case are killed, instead of at any.
+    pub aim: Option<Arc<Aim>>,
     /// What happens to the servers of a case instead of being killed.
     pub fault: Option<Fault>,
     cases: Vec<String>,
@@ -49,6 +52,8 @@ pub struct Fault(pub Arc<dyn Fn() -> Trial + Send + Sync>);
 pub enum Wish {
     Run(Options),
     List,
+    /// Nothing of what was asked for can be done here, for this reason.
+    Skip(&'static str),
 }
 
 impl Options {
@@ -89,6 +94,12 @@ pub fn read(arguments: impl Iterator<Item = String>) -> Trial<Wish> {
     if !server.is_file() && case::CASES.iter().filter(chosen).any(|case| case.needs_server) {
         return Err(format!("--server: no such file: {}", server.display()));
     }
+    let cluster = match cluster.then(Cluster::start) {
+        Some(None) => {
+            return Ok(Wish::Skip("PostgreSQL is not installed, without which there is no cluster"));
+        }
+        started => started.flatten().map(Arc::new),
+    };
     let or = |given: Option<u64>, short, full| given.unwrap_or(if long { full } else { short });
     Ok(Wish::Run(Options {
         server,
@@ -99,9 +110,10 @@ pub fn read(arguments: impl Iterator<Item = String>) -> Trial<Wish> {
         messages: or(messages, 4000, 1_000_000),
         seed: seed.unwrap_or_else(now),
         long,
-        servers: if cluster { 3 } else { 1 },
-        cluster: if cluster { Some(Arc::new(Cluster::start()?)) } else { None },
+        servers: if cluster.is_some() { 3 } else { 1 },
+        cluster,
         database: None,
+        aim: None,
         fault: None,
         cases,
     }))

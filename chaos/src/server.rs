@@ -11,6 +11,7 @@ use lazuli_testing::{free_ports, with_descriptors};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::Trial;
+use crate::cluster::aim::Aim;
 use crate::cluster::{Cluster, SERVERS};
 use crate::options::Options;
 
@@ -24,6 +25,8 @@ pub struct Launch {
     cluster: Option<Arc<Cluster>>,
     /// Instead of the cluster's own.
     database: Option<String>,
+    /// Instead of both: a way to the database for each of the servers.
+    aim: Option<Arc<Aim>>,
     bytes: Option<String>,
     /// Removed with everything in it when the case is over.
     _place: Option<tempfile::TempDir>,
@@ -49,6 +52,7 @@ impl Launch {
             descriptors: None,
             cluster: options.cluster.clone(),
             database: options.database.clone(),
+            aim: options.aim.clone(),
             bytes: None,
             _place: None,
         }
@@ -88,13 +92,14 @@ impl Launch {
         self
     }
 
-    /// Where the data is.
-    fn place(&self) -> Vec<String> {
+    /// Where the data of a server is.
+    fn place(&self, number: usize) -> Vec<String> {
         let Some(cluster) = &self.cluster else {
             return vec!["--location".to_owned(), self.data.to_string_lossy().into_owned()];
         };
         let mut flags = cluster.flags(&self.data);
-        for (flag, other) in [("--database", &self.database), ("--bytes", &self.bytes)] {
+        let database = self.aim.as_ref().and_then(|aim| aim.url(number)).or(self.database.clone());
+        for (flag, other) in [("--database", &database), ("--bytes", &self.bytes)] {
             let value = flags.iter().position(|known| known == flag).and_then(|at| flags.get_mut(at + 1));
             if let (Some(value), Some(other)) = (value, other) {
                 value.clone_from(other);
@@ -106,9 +111,9 @@ impl Launch {
     /// Waits until it says that it is ready. In a cluster these are several processes.
     pub fn start(&self) -> Trial<Server> {
         tokio::task::block_in_place(|| {
-            let mut server = self.start_now()?;
+            let mut server = self.start_now(0)?;
             while self.cluster.is_some() && server.members.len() + 1 < SERVERS {
-                server.members.push(Some(self.start_now()?));
+                server.members.push(Some(self.start_now(server.members.len() + 1)?));
             }
             Ok(server)
         })
@@ -116,21 +121,21 @@ impl Launch {
 
     /// One process more, in the place of one that is dead.
     pub fn start_member(&self, server: &mut Server, number: usize) -> Trial {
-        let started = tokio::task::block_in_place(|| self.start_now())?;
+        let started = tokio::task::block_in_place(|| self.start_now(number + 1))?;
         if let Some(member) = server.members.get_mut(number) {
             *member = Some(started);
         }
         Ok(())
     }
 
-    fn start_now(&self) -> Trial<Server> {
+    fn start_now(&self, number: usize) -> Trial<Server> {
         let mut command = match self.descriptors {
             None => Command::new(&self.binary),
             Some(most) => with_descriptors(&self.binary, most),
         };
         let log = File::options().create(true).append(true).open(&self.log);
         let log = log.map_err(|error| format!("{}: {error}", self.log.display()))?;
-        free_ports(&mut command).args(&self.arguments).arg("--silent").args(self.place());
+        free_ports(&mut command).args(&self.arguments).arg("--silent").args(self.place(number));
         command.envs(Seaweed::environment());
         let process = lazuli_testing::Server::start(command.stderr(log))
             .map_err(|reason| format!("{reason}; see {}", self.log.display()))?;

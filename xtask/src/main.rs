@@ -18,7 +18,7 @@ cargo xtask ci                fmt check, clippy with warnings denied, then test
 cargo xtask bench [NAME] [-- ARGS]    engine, start, blob, queue, table, file, smb, cluster; `-- quick` for a first look
 cargo xtask fuzz [SECONDS] [TARGET...]
 cargo xtask chaos [ARGS]      the server under fire; --long for hours of it, --cluster for several servers, --list for the cases
-cargo xtask cluster [PART...] three servers over PostgreSQL and SeaweedFS: service, python, replay, chaos, up
+cargo xtask cluster [PART...] three servers over PostgreSQL and SeaweedFS: engine, service, python, js, dotnet, replay, chaos, up
 cargo xtask steps             the steps of test
 ";
 

@@ -8,15 +8,15 @@ use lazuli_testing::seaweed::Seaweed;
 use crate::options::Options;
 use crate::server::Launch;
 use crate::wire::Client;
-use crate::{Trial, blob};
+use crate::{Outcome, Trial, blob};
 
 const LARGE: usize = 5 << 20;
 const BUCKET: &str = "down";
 
-pub async fn run(options: &Options) -> Trial<String> {
+pub async fn run(options: &Options) -> Trial<Outcome> {
     let away = Duration::from_secs(if options.long { 60 } else { 30 });
     let Some(mut seaweed) = tokio::task::block_in_place(Seaweed::start) else {
-        return Ok("skipped: SeaweedFS is not to be had".into());
+        return Ok(Outcome::Skipped("SeaweedFS cannot be had"));
     };
     tokio::task::block_in_place(|| seaweed.make_bucket(BUCKET));
     let launch = Launch::new(options, "cluster-bytes-down")?.with_bytes(&seaweed.url(BUCKET));
@@ -87,9 +87,9 @@ pub async fn run(options: &Options) -> Trial<String> {
     }
     server.must_run()?;
     server.stop().await?;
-    Ok(format!(
+    Ok(Outcome::Passed(format!(
         "away for {} s: {small} small blobs written meanwhile, {refused} large ones refused, {} large ones whole",
         away.as_secs(),
         kept.len()
-    ))
+    )))
 }

@@ -8,7 +8,7 @@ use lazuli_testing::patroni::Patroni;
 
 use crate::history::{self, blob::Blobs};
 use crate::options::{Fault, Options};
-use crate::{Trial, delivery};
+use crate::{Outcome, Trial, delivery};
 
 /// Longer than a standby takes to take over, and what is left to see it at work.
 const SECONDS: u64 = 45;
@@ -77,9 +77,9 @@ fn others(leader: usize) -> impl Iterator<Item = usize> {
     (0..3).filter(move |node| *node != leader)
 }
 
-pub async fn run(options: &Options) -> Trial<String> {
+pub async fn run(options: &Options) -> Trial<Outcome> {
     let Some(patroni) = tokio::task::block_in_place(Patroni::start) else {
-        return Ok("skipped: Patroni or etcd cannot be had".into());
+        return Ok(Outcome::Skipped("Patroni or etcd cannot be had"));
     };
     let url = patroni.url();
     let patroni = Arc::new(Mutex::new(patroni));
@@ -104,7 +104,7 @@ pub async fn run(options: &Options) -> Trial<String> {
     let (what, act) = FAULTS[0];
     let told = delivery::run(&with(act)).await.map_err(|reason| format!("{what}, messages: {reason}"))?;
     remarks.push(format!("{what}: {told}"));
-    Ok(remarks.join("; "))
+    Ok(Outcome::Passed(remarks.join("; ")))
 }
 
 /// Agents that are dead come back, and with them their nodes.

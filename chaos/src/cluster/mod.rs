@@ -1,16 +1,17 @@
 //! Several servers, each a process of its own, over one database and one store of bytes.
 
+pub mod aim;
 pub mod bytes_down;
 pub mod cuts;
 pub mod failover;
+pub mod mid_commit;
 pub mod proxy;
+mod trap;
 
 use std::path::Path;
 
 use lazuli_testing::postgres::Postgres;
 use lazuli_testing::seaweed::Seaweed;
-
-use crate::Trial;
 
 /// Processes of a server, in a cluster.
 pub const SERVERS: usize = 3;
@@ -26,10 +27,11 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    pub fn start() -> Trial<Self> {
-        let postgres = Postgres::start(&[]).ok_or("PostgreSQL is not installed")?;
+    /// `None` where PostgreSQL cannot be had.
+    pub fn start() -> Option<Self> {
+        let postgres = Postgres::start(&[])?;
         let seaweed = Seaweed::start().inspect(|seaweed| seaweed.make_bucket(BUCKET));
-        Ok(Self { database: postgres.url(), postgres, seaweed })
+        Some(Self { database: postgres.url(), postgres, seaweed })
     }
 
     /// Flags of a server whose data would be in this directory alone.

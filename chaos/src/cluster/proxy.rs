@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+use super::trap::{Catch, Trap};
 use crate::Trial;
 
 pub struct Proxy {
@@ -22,6 +23,7 @@ pub struct Faults {
     /// Connections are refused, and open ones cut.
     pub down: AtomicBool,
     pub cuts: AtomicU64,
+    pub trap: Trap,
     passed: AtomicU64,
 }
 
@@ -50,18 +52,26 @@ async fn carry(client: TcpStream, to: SocketAddr, faults: Arc<Faults>) {
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
-    let committing = AtomicBool::new(false);
+    let way = Way::default();
     tokio::select! {
-        () = pass(from_client, to_server, &faults, Towards::Database(&committing)) => {}
-        () = pass(from_server, to_client, &faults, Towards::Server(&committing)) => {}
+        () = pass(from_client, to_server, &faults, &way, Towards::Database) => {}
+        () = pass(from_server, to_client, &faults, &way, Towards::Server) => {}
     }
 }
 
-/// Where bytes go, and whether a commit is under way.
+/// What both directions of a connection know.
+#[derive(Default)]
+struct Way {
+    /// A commit is under way.
+    committing: AtomicBool,
+    /// Its answer is not handed on: the server is to be killed.
+    is_caught: AtomicBool,
+}
+
 #[derive(Clone, Copy)]
-enum Towards<'a> {
-    Database(&'a AtomicBool),
-    Server(&'a AtomicBool),
+enum Towards {
+    Database,
+    Server,
 }
 
 /// Whether this asks for the function that commits, which alone has that many parameters, more with each version of it: `Bind`, the
@@ -77,7 +87,8 @@ async fn pass(
     mut from: impl AsyncReadExt + Unpin,
     mut to: impl AsyncWriteExt + Unpin,
     faults: &Faults,
-    towards: Towards<'_>,
+    way: &Way,
+    towards: Towards,
 ) {
     let mut bytes = vec![0; 64 << 10];
     let down = async || {
@@ -92,13 +103,25 @@ async fn pass(
         };
         let Ok(length @ 1..) = read else { return };
         let one_of = u64::from(faults.cut_answers.load(Relaxed));
-        let ends_commit = match towards {
-            Towards::Database(committing) => {
-                committing.fetch_or(is_commit(&bytes[..length]), Relaxed);
-                false
-            }
-            Towards::Server(committing) => committing.swap(false, Relaxed),
+        let (begins_commit, ends_commit) = match towards {
+            Towards::Database => (is_commit(&bytes[..length]), false),
+            Towards::Server => (false, way.committing.swap(false, Relaxed)),
         };
+        way.committing.fetch_or(begins_commit, Relaxed);
+        if begins_commit && faults.trap.springs(Catch::Sent)
+            || ends_commit && faults.trap.springs(Catch::Answered)
+        {
+            return faults.trap.hold().await;
+        }
+        if begins_commit && faults.trap.springs(Catch::Arrived) {
+            way.is_caught.store(true, Relaxed);
+            let _ = to.write_all(&bytes[..length]).await;
+            return faults.trap.hold().await;
+        }
+        if way.is_caught.load(Relaxed) {
+            faults.trap.answered();
+            return faults.trap.hold().await;
+        }
         if ends_commit && one_of > 0 {
             let number = faults.passed.fetch_add(1, Relaxed);
             let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::Trial;
-use crate::arena::Moment;
+use crate::arena::{Death, Moment};
 
 /// Its text begins with it.
 pub type Number = u64;
@@ -168,8 +168,10 @@ impl Ledger {
     }
 
     /// When the queue is empty. `deaths`: of the servers.
-    pub fn judge(&self, deaths: &[Moment]) -> Trial<Summary> {
-        let epoch = |moment: Moment| deaths.partition_point(|death| *death < moment);
+    pub fn judge(&self, deaths: &[Death]) -> Trial<Summary> {
+        // What was asked in an epoch ends with it, when the death at its end is settled.
+        let epoch = |moment: Moment| deaths.partition_point(|death| death.killed < moment);
+        let first_open = |moment: Moment| deaths.partition_point(|death| death.settled < moment);
         let mut open: BTreeMap<usize, usize> = BTreeMap::new();
         for (called, _) in &self.open_gets {
             *open.entry(epoch(*called)).or_default() += 1;
@@ -177,7 +179,7 @@ impl Ledger {
         let mut summary = Summary { open_gets: self.open_gets.len() as u64, ..Summary::default() };
         for (number, entry) in self.entries.iter().enumerate() {
             let unheard = |from: Moment, to: Moment| -> usize {
-                open.range(epoch(from)..=epoch(to)).map(|(_, gets)| gets).sum()
+                open.range(first_open(from)..=epoch(to)).map(|(_, gets)| gets).sum()
             };
             entry.judge(unheard, &mut summary).map_err(|reason| format!("message {number}: {reason}"))?;
         }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 use crate::Trial;
-use crate::arena::{Arena, Moment};
+use crate::arena::{Arena, Death};
 use crate::options::Options;
 use crate::queue;
 use crate::random::Random;
@@ -47,6 +47,7 @@ pub async fn run(options: &Options) -> Trial<String> {
     }
     let started = Instant::now();
     let kills = watch(options, &mut arena, &mut random, &mut producers, &mut consumers).await?;
+    arena.struck().await?;
     let seconds = started.elapsed().as_secs_f64();
     shared.over.store(true, Ordering::Relaxed);
     while let Some(done) = consumers.join_next().await {
@@ -66,9 +67,12 @@ pub async fn run(options: &Options) -> Trial<String> {
     report(&shared.ledger(), &deaths, kills, seconds)
 }
 
-fn report(ledger: &Ledger, deaths: &[Moment], kills: usize, seconds: f64) -> Trial<String> {
+fn report(ledger: &Ledger, deaths: &[Death], kills: usize, seconds: f64) -> Trial<String> {
     let summary = ledger.judge(deaths)?;
     let Ledger { abandoned, updates, stale_refused, .. } = ledger;
+    if kills == 0 {
+        return Err("it was over before anything was killed".to_owned());
+    }
     if *abandoned == 0 || *stale_refused == 0 || summary.most < 2 {
         return Err("nothing was abandoned and came again: nothing is shown".to_owned());
     }

@@ -87,6 +87,9 @@ pub async fn run<A: Actor>(options: &Options) -> Trial<String> {
             tampered += A::tamper(&events).map_err(failed)?;
         }
     }
+    if kills == 0 && options.fault.is_none() {
+        return Err("it was over before a server was killed".to_owned());
+    }
     if tampered == 0 {
         return Err("no history could be tampered with: nothing happened in them".to_owned());
     }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Microsoft's .NET storage clients against servers that this starts: run.py --server target/debug/lazuli [v12|v11|files]
+or against one that is there: run.py --connection-string TEXT --clock-url URL [--has-features] [v12|v11|files]
 
 What install.py brought is below --place. Each program is compiled from the sources beside this file, then run twice: the tables
-and the tour against a server as it is, and the cells and stops that need features against one that has them. The program of the File service
+and the tour against a server as it is, and the cells and stops that need features against one that has them (--flags prints with which). The program of the File service
 has no such, and runs on a newer runtime; where install.py could not bring it, it is left out.
 """
 import argparse
@@ -27,7 +28,8 @@ PROGRAMS = {
     'files': (['FilesCatalogue.cs', 'Tap12.cs', 'Files12.cs', 'FilesTour.cs', 'FilesTour2.cs'],
               ['Azure.Core', 'Azure.Storage.Common', 'Azure.Storage.Files.Shares', 'System.Memory.Data', 'System.ClientModel']),
 }
-FEATURES = 'versioning,immutability,containerSoftDelete=7'
+FLAGS = ['--features', 'versioning,immutability,containerSoftDelete=7']
+WITH_FEATURES = {'LAZULI_TEST_FEATURES': '1'}
 # Debug servers and two cores: a run takes about a minute.
 MOST_SECONDS = 600
 
@@ -56,15 +58,15 @@ def build(name, place):
     return program
 
 
-def run(name, program, place, server, **more):
+def run(name, program, place, connection_string, clock_url, **more):
     # v11 refuses a connection string with an endpoint that it does not know.
-    known = [field for field in server.connection_string.split(';') if not field.startswith('DfsEndpoint')]
+    known = [field for field in connection_string.split(';') if not field.startswith('DfsEndpoint')]
     environment = {**os.environ, 'DOTNET_SYSTEM_GLOBALIZATION_INVARIANT': '1', 'LD_LIBRARY_PATH': os.path.join(place, 'openssl'),
                    'DOTNET_CLI_TELEMETRY_OPTOUT': '1', **more}
     starter, tables = [os.path.join(place, 'dotnet/dotnet')], 'tables'
     if name == 'files':
         starter, tables = [sys.executable, '-B', os.path.join(HERE, 'coreclr.py'), os.path.join(place, 'net9')], 'tables-files'
-    words = [*starter, program, ';'.join(known), server.clock_url, os.path.join(HERE, tables)]
+    words = [*starter, program, ';'.join(known), clock_url, os.path.join(HERE, tables)]
     return subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, timeout=MOST_SECONDS).returncode == 0
 
 
@@ -72,8 +74,17 @@ def main():
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument('programs', nargs='*', metavar='PROGRAM', help=', '.join(PROGRAMS))
     words.add_argument('--place', default=os.path.join(HERE, '../../../target/dotnet'))
-    words.add_argument('--server', required=True, help='the program of the server')
+    words.add_argument('--server', help='the program of the server')
+    words.add_argument('--connection-string', help='of a server that is there')
+    words.add_argument('--clock-url', help="where that one's clock is moved")
+    words.add_argument('--has-features', action='store_true', help='that one has the flags of --flags')
+    words.add_argument('--flags', action='store_true', help='only prints them, one on each line')
     asked = words.parse_args()
+    if asked.flags:
+        print('\n'.join(FLAGS))
+        return 0
+    if not asked.server and not (asked.connection_string and asked.clock_url):
+        words.error('--server, or --connection-string and --clock-url')
     unknown = [name for name in asked.programs if name not in PROGRAMS]
     if unknown:
         words.error('no program %s; there are %s' % (', '.join(unknown), ', '.join(PROGRAMS)))
@@ -83,12 +94,18 @@ def main():
         if name == 'files' and not os.path.exists(os.path.join(place, 'net9/installed.txt')):
             print('SKIPPED: the client of the File service is not installed', flush=True)
             continue
+        if name == 'files' and asked.has_features:
+            continue
         program = build(name, place)
+        if not asked.server:
+            more = WITH_FEATURES if asked.has_features else {}
+            good &= run(name, program, place, asked.connection_string, asked.clock_url, **more)
+            continue
         with Server(asked.server) as server:
-            good &= run(name, program, place, server)
+            good &= run(name, program, place, server.connection_string, server.clock_url)
         if name != 'files':
-            with Server(asked.server, '--features', FEATURES) as server:
-                good &= run(name, program, place, server, LAZULI_TEST_FEATURES='1')
+            with Server(asked.server, *FLAGS) as server:
+                good &= run(name, program, place, server.connection_string, server.clock_url, **WITH_FEATURES)
     return 0 if good else 1
 
 

@@ -131,11 +131,29 @@ impl Postgres {
         let others = fs::read_to_string(&access).expect("its rules");
         fs::write(&access, format!("host all guarded 127.0.0.1/32 scram-sha-256\n{others}"))
             .expect("written");
-        let settings = OWN.iter().chain(settings).map(|setting| (*setting).to_owned()).collect();
+        Some(Self::over(directory, OWN.iter().chain(settings).map(|setting| (*setting).to_owned()).collect()))
+    }
+
+    /// Another server, which follows this one.
+    pub fn standby(&self) -> Self {
+        let (programs, user) = available().expect("it was there");
+        let name = format!("lazuli-own-pg-{}-{:x}", std::process::id(), nanos());
+        let directory = std::env::temp_dir().join(name);
+        own_directory(&directory, user);
+        let copied = as_user(user, &programs.join("pg_basebackup"))
+            .args(["--write-recovery-conf", "--checkpoint=fast", "--no-sync"])
+            .args(["-d", &self.url(), "-D"])
+            .arg(directory.join("data"))
+            .status();
+        assert!(copied.expect("pg_basebackup").success(), "pg_basebackup failed");
+        Self::over(directory, self.settings.clone())
+    }
+
+    fn over(directory: PathBuf, settings: Vec<String>) -> Self {
         let guard = Guard::new("sleep 1; rm -rf \"$1\"", &[&directory.to_string_lossy()]);
         let mut server = Self { process: None, _guard: guard, directory, settings, port: free_port() };
         server.come_back();
-        Some(server)
+        server
     }
 
     /// kill -9 of the whole server.
@@ -189,6 +207,18 @@ impl Postgres {
     /// The same through something else that listens.
     pub fn url_at(&self, port: u16) -> String {
         format!("postgres://lazuli@127.0.0.1:{port}/postgres")
+    }
+
+    /// What it answers, as psql shows it without decoration.
+    pub fn ask(&self, question: &str) -> String {
+        let (programs, user) = available().expect("it was there");
+        let asked = as_user(user, &programs.join("psql"))
+            .args(["-qAt", "-v", "ON_ERROR_STOP=1", "-c", question, &self.url()])
+            .stderr(Stdio::inherit())
+            .output()
+            .expect("psql");
+        assert!(asked.status.success(), "psql failed");
+        String::from_utf8_lossy(&asked.stdout).trim_end().to_owned()
     }
 
     /// Has it do something.
@@ -282,6 +312,15 @@ pub fn own_directory(directory: &Path, user: Option<User>) {
     fs::set_permissions(directory, fs::Permissions::from_mode(0o700)).expect("its own");
     if let Some((user, group)) = user {
         chown(directory, Some(user), Some(group)).expect("given away");
+    }
+}
+
+/// A file that is that user's alone, as a server demands it of a key.
+pub fn own_file(file: &Path, text: &str, user: Option<User>) {
+    fs::write(file, text).expect("written");
+    fs::set_permissions(file, fs::Permissions::from_mode(0o600)).expect("its own");
+    if let Some((user, group)) = user {
+        chown(file, Some(user), Some(group)).expect("given away");
     }
 }
 

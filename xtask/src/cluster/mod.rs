@@ -6,14 +6,17 @@ mod servers;
 use std::path::Path;
 
 use crate::shell::{Chore, cargo, command, output, run as execute, works};
-use crate::steps::{Outcome, python};
+use crate::steps::{Outcome, dotnet, js, python};
 use crate::{debian, paths, server, steps};
 use servers::Cluster;
 
 const USAGE: &str = "\
-cargo xtask cluster [PART...]    short: python chaos; without a part: all of them
+cargo xtask cluster [PART...]    without a part: all of them but `up`
+  engine      the contract of the engine, on PostgreSQL: the step `rust` of the tests runs it as well
   service     the tests of several servers in crates/service, on the PostgreSQL engine
   python      the official Python clients, through a balancer
+  js          the official JavaScript clients, through a balancer
+  dotnet      the official .NET clients, through a balancer
   replay      recorded answers of the real service, through a balancer
   chaos       kills, histories, transfers, deliveries and faults (cargo xtask chaos --cluster)
   up          only starts everything, tells where it is, and waits for the end of its input
@@ -71,7 +74,11 @@ pub fn run(words: &[&str]) -> Chore {
         return Ok(());
     }
     match words {
-        [] => parts(&["service", "python", "replay", "chaos"]),
+        ["help" | "--help" | "-h", ..] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        [] => parts(&["engine", "service", "python", "js", "dotnet", "replay", "chaos"]),
         words => parts(words),
     }
 }
@@ -80,8 +87,11 @@ fn parts(wanted: &[&str]) -> Chore {
     for part in wanted {
         eprintln!("\n== cluster: {part}");
         match *part {
+            "engine" => engine()?,
             "service" => service()?,
             "python" => clients()?,
+            "js" => skippable(javascript()?),
+            "dotnet" => skippable(dotnet()?),
             "replay" => replay()?,
             "chaos" => steps::chaos::with(&["--cluster"])?,
             "up" => up()?,
@@ -91,15 +101,29 @@ fn parts(wanted: &[&str]) -> Chore {
     Ok(())
 }
 
+fn skippable(outcome: Outcome) {
+    if let Outcome::Skipped(why) = outcome {
+        eprintln!("skipped: {why}");
+    }
+}
+
+/// What every engine must do and what several must do together, in both dialects and with bytes as objects; and what only this one has.
+fn engine() -> Chore {
+    on_postgres("package(lazuli-engine) and test(/postgres|remote|objects|several/)")
+}
+
 fn service() -> Chore {
+    let excluded: Vec<String> = LEFT_OUT.iter().map(|name| format!("test({name})")).collect();
+    on_postgres(&format!("package(lazuli-service) and binary(several) and not ({})", excluded.join(" or ")))
+}
+
+fn on_postgres(filter: &str) -> Chore {
     if !works(cargo().args(["nextest", "--version"])) {
         return Err("cargo-nextest is needed to choose among the tests".into());
     }
-    let excluded: Vec<String> = LEFT_OUT.iter().map(|name| format!("test({name})")).collect();
-    let filter = format!("package(lazuli-service) and binary(several) and not ({})", excluded.join(" or "));
     let mut tests = cargo();
     // As the step of the tests builds it: with one package alone, dependencies have other features and are built once more.
-    tests.args(["nextest", "run", "--workspace", "--no-fail-fast", "-E", &filter]);
+    tests.args(["nextest", "run", "--workspace", "--no-fail-fast", "-E", filter]);
     execute(tests.env("LAZULI_TEST_ENGINE", "postgres"))
 }
 
@@ -107,6 +131,30 @@ fn clients() -> Chore {
     server::build()?;
     let cluster = Cluster::start("python", &[])?;
     python::against(&cluster.environment(), &[])
+}
+
+fn javascript() -> Chore<Outcome> {
+    server::build()?;
+    let cluster = Cluster::start("js", &[])?;
+    js::against(&cluster.environment())
+}
+
+/// Twice, as without a cluster: with servers as they are, and with some that have what is switched on by a flag.
+fn dotnet() -> Chore<Outcome> {
+    let place = match dotnet::install()? {
+        Ok(place) => place,
+        Err(skipped) => return Ok(skipped),
+    };
+    server::build()?;
+    let features = output(dotnet::runner(&place).arg("--flags"))?;
+    let features: Vec<&str> = features.lines().collect();
+    for (flags, words) in [(&[][..], &[][..]), (&features[..], &["--has-features"][..])] {
+        let cluster = Cluster::start("dotnet", flags)?;
+        let mut runner = dotnet::runner(&place);
+        runner.args(["--connection-string", &cluster.connection_string()]);
+        execute(runner.args(["--clock-url", &cluster.clock_url()]).args(words))?;
+    }
+    Ok(Outcome::Passed)
 }
 
 fn replay() -> Chore {

@@ -1,8 +1,8 @@
 //! The steps of `cargo xtask test`, in order: cheap ones first, so that a mistake shows soon.
 
 pub mod chaos;
-mod dotnet;
-mod js;
+pub mod dotnet;
+pub mod js;
 pub mod python;
 mod replay;
 mod rust;

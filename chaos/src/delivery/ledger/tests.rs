@@ -9,6 +9,10 @@ fn got(count: u32, called: u64, answered: u64, hidden: u64) -> Got {
     Got { count, called: called * MS, answered: answered * MS, hidden_until: (called + hidden) * MS }
 }
 
+fn death(killed: u64) -> Death {
+    Death { killed: killed * MS, settled: killed * MS }
+}
+
 fn put() -> Ledger {
     let mut ledger = Ledger::default();
     ledger.put(0, Some("id".to_owned())).expect("put");
@@ -66,7 +70,7 @@ fn whole_lives() {
             ledger.deleted(0, count, count, 5000 * MS).expect("deleted");
         }
         ledger.open_gets = open_gets;
-        let outcome = ledger.judge(&[2000 * MS]);
+        let outcome = ledger.judge(&[death(2000)]);
         assert_eq!(outcome.is_ok(), possible, "{what}: {outcome:?}");
     }
 }
@@ -76,9 +80,9 @@ fn a_count_may_have_a_gap_only_where_a_get_was_not_answered() {
     let mut ledger = after(&[got(1, 1, 2, 100), got(3, 3000, 3010, 1000)]);
     ledger.deleted(0, 3, 3, 5000 * MS).expect("deleted");
     ledger.open_get(9_000 * MS, 4);
-    assert!(ledger.judge(&[8_000 * MS]).is_err(), "the Get without an answer came when it was over");
+    assert!(ledger.judge(&[death(8_000)]).is_err(), "the Get without an answer came when it was over");
     ledger.open_get(500 * MS, 1);
-    let summary = ledger.judge(&[8_000 * MS]).expect("possible");
+    let summary = ledger.judge(&[death(8_000)]).expect("possible");
     assert_eq!((summary.messages, summary.deliveries, summary.unheard, summary.most), (1, 2, 1, 3));
 }
 
@@ -104,4 +108,19 @@ fn a_message_that_is_handed_back_may_be_got_at_once() {
     ledger.got(0, "id", got(2, 20, 21, 1000)).expect("got");
     ledger.deleted(0, 2, 2, 50 * MS).expect("deleted");
     assert!(ledger.judge(&[]).is_ok());
+}
+
+/// In a cluster the database may have what a server had sent before it died.
+#[test]
+fn a_get_may_be_done_until_the_death_of_its_server_is_settled() {
+    let (first, third) = (got(1, 1800, 1810, 1000), got(3, 3000, 3010, 1000));
+    let judged = |called: u64, deaths: &[Death]| {
+        let mut ledger = after(&[first, third]);
+        ledger.deleted(0, 3, 3, 3020 * MS).expect("deleted");
+        ledger.open_get(called * MS, 4);
+        ledger.judge(deaths).is_ok()
+    };
+    let settled = |killed: u64, settled: u64| Death { killed: killed * MS, settled: settled * MS };
+    // The end of an earlier server's affairs says nothing of it.
+    assert!(judged(1600, &[settled(500, 1700), settled(1650, 4000)]));
 }

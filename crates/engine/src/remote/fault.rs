@@ -119,3 +119,6 @@ impl From<Fault> for EngineError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

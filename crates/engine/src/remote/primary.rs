@@ -367,3 +367,6 @@ async fn timeline(connection: &Connection) -> Result<i32, Fault> {
         Err(fault) => Err(fault),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,3 +15,5 @@ mod postgres;
 mod remote;
 #[cfg(feature = "objects")]
 mod settled;
+#[cfg(feature = "postgres")]
+mod tls;

@@ -1,6 +1,7 @@
 //! The real binary, from outside.
 
 mod admin;
+mod bytes_in_lazuli;
 mod client;
 mod cluster;
 mod configuration;

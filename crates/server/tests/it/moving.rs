@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use lazuli_testing::postgres::Postgres;
 
@@ -83,4 +84,92 @@ fn a_store_goes_from_a_directory_to_a_database_and_back() {
     let server = Server::start(&mut command(&after));
     assert_filled(&server);
     server.stop();
+}
+
+/// More pages than one, of rows and of bytes.
+const MANY: usize = 150;
+
+fn one_of_many(number: usize) -> Vec<u8> {
+    // Into a row, or into a chunk.
+    let length = if number.is_multiple_of(3) { 90_000 } else { 9_000 };
+    (0..length).map(|at| (at * 7 + at / 251 + number * 13) as u8).collect()
+}
+
+/// How many rows and objects there are.
+fn progress(postgres: &Postgres, bytes: &Path) -> usize {
+    if postgres.ask("SELECT to_regclass('lazuli.kv')").is_empty() {
+        return 0;
+    }
+    let rows = postgres.ask("SELECT count(*) FROM lazuli.kv");
+    rows.parse::<usize>().expect("a number") + objects(bytes)
+}
+
+fn objects(directory: &Path) -> usize {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| if entry.path().is_dir() { objects(&entry.path()) } else { 1 }).sum()
+}
+
+/// Killed with SIGKILL when it has come further than before by so much; true when it ended by itself before that.
+fn move_and_kill(from: &Path, to: &Path, further: usize, progress: &dyn Fn() -> usize) -> bool {
+    let mut command = Command::new(BINARY);
+    command.arg("move").arg("--from").arg(from).arg("--to").arg(to).env_remove("LAZULI_LOG");
+    let (before, end) = (progress(), Instant::now() + Duration::from_secs(120));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
+    loop {
+        if let Some(status) = child.try_wait().expect("asked") {
+            assert!(status.success(), "a move that goes on: {status}");
+            return true;
+        }
+        if progress() >= before + further {
+            child.kill().expect("killed");
+            // It may have ended in this moment.
+            return child.wait().expect("waited for").success();
+        }
+        assert!(Instant::now() < end, "it comes to no end");
+    }
+}
+
+#[test]
+fn a_move_to_a_database_that_is_killed_goes_on_when_it_is_given_again() {
+    let Some(postgres) = Postgres::start(&[]) else { return };
+    let home = tempfile::tempdir().expect("a directory");
+    let (before, file, bytes) =
+        (home.path().join("before"), home.path().join("c.toml"), home.path().join("bytes"));
+    let text = format!("database = {:?}\nbytes = \"file://{}\"\n", postgres.url(), bytes.display());
+    std::fs::write(&file, text).expect("written");
+    let server = Server::start(&mut command(&before));
+    fill(&server);
+    let blob = server.address("blob");
+    for number in 0..MANY {
+        let put = put_blob(blob, &format!("/{ACCOUNT}/con/n{number}"), &one_of_many(number));
+        assert_eq!(send(connect(blob), &put).status, 201);
+    }
+    server.stop();
+
+    let mut interrupted = 0;
+    let come = || progress(&postgres, &bytes);
+    // By then more is there than what a store begins with.
+    while interrupted < 12 && !move_and_kill(&before, &file, 30 + 10 * interrupted, &come) {
+        interrupted += 1;
+        let mut command = bare();
+        let output = command.arg("--config").arg(&file).output().expect("it runs");
+        let why = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && why.contains("move"), "no server works over half a store: {why}");
+    }
+    assert!(interrupted >= 3, "it was interrupted {interrupted} times");
+    let last = moved(&before, &file);
+    let is_done = said(&last).contains("moved and compared") || said(&last).contains("not empty");
+    assert!(is_done, "{}", said(&last));
+    let mut command = bare();
+    let server = Server::start(command.arg("--config").arg(&file));
+    assert_filled(&server);
+    let blob = server.address("blob");
+    for number in 0..MANY {
+        let read = send_signed(blob, "GET", &format!("/{ACCOUNT}/con/n{number}"));
+        assert!(read.body == one_of_many(number), "n{number}: {}", read.status);
+    }
+    let list = send_signed(blob, "GET", &format!("/{ACCOUNT}/con?restype=container&comp=list")).text();
+    assert_eq!(list.matches("<Blob>").count(), MANY + 2);
+    server.stop();
+    eprintln!("interrupted {interrupted} times");
 }
