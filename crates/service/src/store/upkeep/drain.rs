@@ -34,8 +34,8 @@ impl Readership {
         Ok(Self(Some(servers.into_iter().map(|(server, row)| (server, row.epoch)).collect())))
     }
 
-    /// Waits until each of them has said what its readers of that time read, or is dead. They are reading some rows, so
-    /// they say it soon. `None` when one did not for long.
+    /// Waits until each of them has said what its readers of that time read, or is dead. `None` when one did not for long:
+    /// a download is undecided only while it looks up its record, so this wait is short.
     pub async fn decided<'a>(&self, work: &'a Work) -> Answer<Option<Reading<'a>>> {
         let end = Instant::now() + PATIENCE;
         // What was listed before this epoch ended is what the readers of it may have seen alive.

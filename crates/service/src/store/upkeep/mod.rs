@@ -142,7 +142,7 @@ impl Round {
         let mut done = Tally { work, found: 0, unfinished: false };
         if !std::mem::replace(&mut self.servers_seen, true) {
             done.note("rows of servers", servers::declare_dead(work).await.map(|()| true));
-            // No item of this count: there is always something to look at.
+            // Looking at the servers' rows is not counted as work that was found; else the sweeper would never rest.
             done.found = 0;
             match servers::give_up_orphans(work).await {
                 Ok(count) => done.found += count,
@@ -191,7 +191,7 @@ impl Round {
         }
         match share::end_letters(work).await {
             Ok(count) => done.found += count,
-            Err(fault) => work.upkeep().pass_over("a letter for nobody", &fault),
+            Err(fault) => work.upkeep().pass_over("a message to a server that is gone", &fault),
         }
         more |= self.sweep_contents(work, &mut done).await?;
         Ok(Pass { found: done.found, more: more || done.unfinished })
