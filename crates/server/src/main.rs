@@ -7,6 +7,7 @@ mod config;
 mod connection_string;
 mod create_at_start;
 mod descriptors;
+mod exit;
 mod log;
 mod metrics;
 mod moving;
@@ -18,6 +19,7 @@ mod smb_listener;
 mod startup_warnings;
 mod storage_listener;
 
+use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -50,12 +52,10 @@ fn main() -> ExitCode {
             clap_complete::generate(shell, &mut Cli::command(), "lazuli", &mut text);
             print(&String::from_utf8_lossy(&text))
         }
-        Some(Command::Move(asked)) => {
-            moving::move_all(&asked).unwrap_or_else(|error| refuse(&error.to_string()))
-        }
+        Some(Command::Move(asked)) => moving::move_all(&asked).unwrap_or_else(|error| refuse(&*error)),
         Some(Command::Upgrade { step: UpgradeStep::Finish(nearer) }) => {
             let args = merge(*nearer, cli.serve);
-            moving::finish_upgrade(&args).unwrap_or_else(|error| refuse(&error.to_string()))
+            moving::finish_upgrade(&args).unwrap_or_else(|error| refuse(&*error))
         }
         Some(Command::Operations) => {
             print(&lazuli_model::operation::operations_markdown(lazuli_rest::is_built))
@@ -73,23 +73,23 @@ fn merge(nearer: ServeArgs, farther: ServeArgs) -> ServeArgs {
 }
 
 fn serve(args: ServeArgs) -> ExitCode {
-    run::run(&args).unwrap_or_else(|error| refuse(&error.to_string()))
+    run::run(&args).unwrap_or_else(|error| refuse(&*error))
 }
 
 fn print_connection_string(args: &ServeArgs, account: Option<&str>) -> ExitCode {
     let config = match resolve(args, &Environment::read()) {
         Ok(config) => config,
-        Err(error) => return refuse(&error.to_string()),
+        Err(error) => return refuse(&error),
     };
     match connection_string::printed(&config, account) {
         Ok(text) => print(&format!("{text}\n")),
-        Err(reason) => refuse(&reason),
+        Err(reason) => refuse(&*Box::<dyn Error + Send + Sync>::from(reason)),
     }
 }
 
-fn refuse(reason: &str) -> ExitCode {
+fn refuse(reason: &(dyn Error + Send + Sync + 'static)) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "lazuli: {reason}");
-    ExitCode::from(2)
+    exit::not_started(reason)
 }
 
 /// A reader that leaves early is no error of ours.

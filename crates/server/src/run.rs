@@ -23,7 +23,7 @@ use crate::net::{Acceptor, Bound, ConnectionSettings, Lanes, bind};
 use crate::signals::{Signals, Told};
 use crate::smb_listener;
 use crate::storage_listener::{Place, StorageListener};
-use crate::{connection_string, create_at_start, log, startup_warnings};
+use crate::{connection_string, create_at_start, exit, log, startup_warnings};
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
@@ -36,11 +36,6 @@ const ADMIN_CONNECTIONS: usize = 8;
 /// Browsers come back soon, or not at all.
 const WEB_KEEP_ALIVE: Duration = Duration::from_secs(120);
 const ADMIN_KEEP_ALIVE: Duration = Duration::from_secs(60);
-
-/// An I/O error stopped the engine (EX_IOERR): the supervisor should restart the process, which recovers.
-const EXIT_ENGINE_STOPPED: u8 = 74;
-/// Not every request could be finished in time.
-const EXIT_CUT_SHORT: u8 = 75;
 
 pub fn run(args: &ServeArgs) -> Result<ExitCode, Error> {
     let started = Instant::now();
@@ -65,7 +60,11 @@ async fn serve(
     let certificate = config.tls.clone().map(Certificate::load).transpose()?;
     let listeners = bind_all(config, args.rehearse_servers.unwrap_or(1))?;
     let share = share_descriptors(config)?;
-    let engine = assemble::open_engine(config, share.engine).await?;
+    let engine = tokio::select! {
+        opened = assemble::open_engine(config, share.engine) => opened?,
+        // A database that is away is waited for, and nothing is under way yet that would have to be finished.
+        () = stopped(&mut signals) => return Ok(ExitCode::SUCCESS),
+    };
 
     let acceptor = Acceptor::new(share.connections, Lanes::start()?);
     let admin_acceptor = Acceptor::new(ADMIN_CONNECTIONS, Lanes::here());
@@ -164,7 +163,7 @@ async fn serve(
             _ = rounds.tick() => {
                 if let Some(reason) = engine.is_stopped() {
                     tracing::error!(reason, "the engine has stopped: leaving, a restart recovers");
-                    return Ok(ExitCode::from(EXIT_ENGINE_STOPPED));
+                    return Ok(ExitCode::from(exit::ENGINE_STOPPED));
                 }
                 if certificate.as_ref().is_some_and(Certificate::changed) {
                     reload_certificate(certificate.as_ref());
@@ -175,6 +174,10 @@ async fn serve(
     ready.store(false, Ordering::Relaxed);
     background.iter().for_each(JoinHandle::abort);
     Ok(stop(&mut signals, &acceptor, &engine, &servers).await)
+}
+
+async fn stopped(signals: &mut Signals) {
+    while signals.next().await != Told::Stop {}
 }
 
 /// Finishes what is under way, then closes the engine. A second signal cuts the waiting short.
@@ -202,10 +205,10 @@ async fn stop(
             tracing::info!("stopped");
             ExitCode::SUCCESS
         }
-        Ok(()) => ExitCode::from(EXIT_CUT_SHORT),
+        Ok(()) => ExitCode::from(exit::CUT_SHORT),
         Err(error) => {
             tracing::error!(%error, "the engine did not close cleanly");
-            ExitCode::from(EXIT_ENGINE_STOPPED)
+            ExitCode::from(exit::ENGINE_STOPPED)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lazuli_testing::postgres::Postgres;
@@ -162,4 +162,40 @@ fn what_does_not_go_together_is_refused() {
     assert!(
         with(&["--database", database, "--bytes", bytes, "--inMemoryPersistence"]).contains("contradict")
     );
+}
+
+#[test]
+fn what_is_not_there_yet_is_no_mistake_of_the_settings() {
+    let bytes = tempfile::tempdir().expect("a directory");
+    // It waits for half a minute, during which it may be told to stop.
+    let waits = |database: &str, bytes: &str| {
+        let mut command = bare();
+        command.args(["--database", database, "--bytes", bytes]).env("AWS_ACCESS_KEY_ID", "nobody");
+        command.env("AWS_SECRET_ACCESS_KEY", "secret").stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().expect("the binary runs")
+    };
+    let nowhere = "postgres://nobody@127.0.0.1:1/x";
+    let directory = format!("file://{}", bytes.path().display());
+    let (no_database, stopped) = (waits(nowhere, &directory), waits(nowhere, &directory));
+    let postgres = Postgres::start(&[]);
+    let no_bytes =
+        postgres.as_ref().map(|there| waits(&there.url(), "s3://b/p?endpoint=http://127.0.0.1:1&region=r"));
+    std::thread::sleep(Duration::from_secs(2));
+    let told = Command::new("kill").args(["-TERM", &stopped.id().to_string()]).status();
+    assert!(told.expect("kill").success());
+    let began = Instant::now();
+    let stopped = stopped.wait_with_output().expect("it ends");
+    assert_eq!(stopped.status.code(), Some(0), "{}", String::from_utf8_lossy(&stopped.stderr));
+    assert!(began.elapsed() < Duration::from_secs(10));
+    for (waits, what) in [(Some(no_database), "no database"), (no_bytes, "it cannot be used")] {
+        let Some(waits) = waits else { continue };
+        let ended = waits.wait_with_output().expect("it ends");
+        let message = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(75), "{message}");
+        assert!(message.contains(what), "{message}");
+    }
+    let never = refused(bare().args(["--database", "not-an-address", "--bytes", &directory]));
+    assert!(never.contains("address"), "{never}");
+    let never = refused(bare().args(["--database", nowhere, "--bytes", "gs://bucket"]));
+    assert!(never.contains("s3://"), "{never}");
 }
