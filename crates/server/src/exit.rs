@@ -17,21 +17,14 @@ pub const CUT_SHORT: u8 = 75;
 /// What is needed did not answer, as when a machine comes up before its database (EX_TEMPFAIL): try again.
 const NOT_YET: u8 = 75;
 
-/// How `Bytes` begins where the byte store did not answer or refused. Otherwise it is not the place of this database.
-const BYTES_FAILED: &str = "it cannot be used: ";
-
 pub fn not_started(error: &(dyn std::error::Error + Send + Sync + 'static)) -> ExitCode {
     ExitCode::from(if is_temporary(error) { NOT_YET } else { WRONG })
 }
 
 fn is_temporary(error: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
     if let Some(error) = error.downcast_ref() {
-        match error {
-            // A wrong password looks the same: whoever is wrong about it may be the database.
-            ConnectError::NoPrimary(_) => true,
-            ConnectError::Bytes(why) => why.starts_with(BYTES_FAILED),
-            _ => false,
-        }
+        // A wrong password looks the same: whoever is wrong about it may be the database.
+        matches!(error, ConnectError::NoPrimary(_) | ConnectError::NoBytes(_))
     } else if let Some(error) = error.downcast_ref() {
         passes(error)
     } else if let Some(MoveError::Engine(error)) = error.downcast_ref() {
@@ -61,7 +54,7 @@ mod tests {
     fn what_may_pass_is_told_from_what_will_not() {
         let is = |error: Box<dyn std::error::Error + Send + Sync>| is_temporary(&*error);
         assert!(is(ConnectError::NoPrimary("no answer".into()).into()));
-        assert!(is(ConnectError::Bytes(format!("{BYTES_FAILED}no answer")).into()));
+        assert!(is(ConnectError::NoBytes("no answer".into()).into()));
         assert!(!is(ConnectError::Bytes("this place holds the chunks of another database".into()).into()));
         assert!(!is(ConnectError::Unsafe("fsync".into()).into()));
         assert!(is(EngineError::Unavailable("no primary is proven").into()));

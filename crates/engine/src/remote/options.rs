@@ -151,6 +151,9 @@ pub enum ConnectError {
     OtherDialect { found: String },
     #[error("where bytes are kept: {0}")]
     Bytes(String),
+    /// It did not answer, or refused. That may pass.
+    #[error("where bytes are kept: it cannot be used: {0}")]
+    NoBytes(String),
     #[error("the schema cannot be made or read: {0}")]
     Database(String),
 }

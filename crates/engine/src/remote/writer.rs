@@ -79,10 +79,9 @@ pub(super) async fn adopt(
     extents: &ObjectExtents,
 ) -> Result<(), ConnectError> {
     let wrong = |why: &str| Err(ConnectError::Bytes(why.into()));
-    let unread = |why: String| ConnectError::Bytes(format!("it cannot be used: {why}"));
     let mark: String = cluster.iter().map(|byte| format!("{byte:02x}")).collect();
     let requests = extents.requests();
-    let found = requests.note(MARK).await.map_err(unread)?;
+    let found = requests.note(MARK).await.map_err(ConnectError::NoBytes)?;
     if found.is_none() {
         let text = format!("SELECT 1 FROM \"{schema}\".setting WHERE name = 'bytes'");
         if !connection.ask(&text, &[]).await.map_err(database)?.is_empty() {
@@ -90,9 +89,9 @@ pub(super) async fn adopt(
                 "the chunks of this database are not in this place: is it the right one, and mounted?",
             );
         }
-        requests.write_note(MARK, Bytes::from(mark.clone())).await.map_err(unread)?;
+        requests.write_note(MARK, Bytes::from(mark.clone())).await.map_err(ConnectError::NoBytes)?;
     }
-    if requests.note(MARK).await.map_err(unread)?.as_deref() != Some(mark.as_bytes()) {
+    if requests.note(MARK).await.map_err(ConnectError::NoBytes)?.as_deref() != Some(mark.as_bytes()) {
         return wrong("this place holds the chunks of another database; give it a prefix of its own");
     }
     let text = format!("INSERT INTO \"{schema}\".setting VALUES ('bytes', '') ON CONFLICT DO NOTHING");
