@@ -300,6 +300,9 @@ settings! {
         values {
             /// Most connections served at once [default: 8192, less when file descriptors are few].
             max_connections: usize, "maxConnections", "COUNT", "LAZULI_MAX_CONNECTIONS";
+            /// Seconds that a server which is told to stop goes on serving while /readyz is 503, so that balancers leave it
+            /// first [default: 3 with a database, else 0].
+            shutdown_delay: u32, "shutdownDelay", "SECONDS", "LAZULI_SHUTDOWN_DELAY";
             /// Seconds an idle connection to the Blob service is kept; never less than ten minutes.
             blob_keep_alive_timeout: u64, "blobKeepAliveTimeout", "SECONDS", "LAZULI_BLOB_KEEP_ALIVE_TIMEOUT";
             /// The same for the Queue service.

@@ -172,6 +172,14 @@ async fn serve(
         }
     }
     ready.store(false, Ordering::Relaxed);
+    if !config.shutdown_delay.is_zero() {
+        tracing::info!(
+            seconds = config.shutdown_delay.as_secs(),
+            "stopping: balancers are given time to leave"
+        );
+        // Told again, it does not wait.
+        let _ = tokio::time::timeout(config.shutdown_delay, stopped(&mut signals)).await;
+    }
     background.iter().for_each(JoinHandle::abort);
     Ok(stop(&mut signals, &acceptor, &engine, &servers).await)
 }

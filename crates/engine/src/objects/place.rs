@@ -93,7 +93,8 @@ fn prefixed(store: impl ObjectStore, prefix: &str) -> Arc<dyn ObjectStore> {
 
 fn retries() -> RetryConfig {
     let backoff = BackoffConfig { max_backoff: Duration::from_secs(3), ..BackoffConfig::default() };
-    RetryConfig { backoff, max_retries: 10, retry_timeout: RETRIED }
+    // As many as there is time for: a store that refuses quickly is asked ten times a second at the most.
+    RetryConfig { backoff, max_retries: 200, retry_timeout: RETRIED }
 }
 
 /// Values are taken as they are: an endpoint needs no escape.

@@ -91,6 +91,8 @@ pub struct Config {
     pub create_at_start: Vec<CreateAtStart>,
     pub features: AccountFeatures,
     pub max_connections: usize,
+    /// How long balancers are given to leave a server that is told to stop.
+    pub shutdown_delay: Duration,
     /// In bytes a second; zero is none.
     pub least_download_rate: u64,
     /// In bytes, for answers that their clients have not taken yet.

@@ -29,6 +29,7 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
     let settings = near.clone().or(from_file);
 
     let storage = storage(&near, &settings, environment)?;
+    let shutdown_delay = shutdown_delay(settings.shutdown_delay, &storage);
     let (accounts, credentials) = accounts(settings.accounts.as_ref())?;
     let listeners = listeners(&settings)?;
     let smb = smb(&settings)?;
@@ -80,6 +81,7 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
         create_at_start,
         features,
         max_connections: settings.max_connections.unwrap_or(MAX_CONNECTIONS).max(1),
+        shutdown_delay,
         least_download_rate: settings.least_download_rate.unwrap_or(crate::net::LEAST_RATE),
         answer_memory: settings
             .answer_memory
@@ -89,6 +91,13 @@ pub fn resolve(args: &ServeArgs, environment: &Environment) -> Result<Config, Co
             .map_or(ServiceOptions::default().rehydration_time, Duration::from_secs),
         log,
     })
+}
+
+/// With a database there are other servers, and a balancer that sends clients to them.
+fn shutdown_delay(given: Option<u32>, storage: &Storage) -> Duration {
+    const TO_LEAVE: Duration = Duration::from_secs(3);
+    let otherwise = if matches!(storage, Storage::Database(_)) { TO_LEAVE } else { Duration::ZERO };
+    given.map_or(otherwise, |seconds| Duration::from_secs(seconds.into()))
 }
 
 /// The accounts as they are written now: keys rotate in the file while the process runs.

@@ -140,3 +140,23 @@ fn a_second_signal_cuts_the_waiting_short() {
     assert_eq!(server.wait().code(), Some(75));
     assert!(started.elapsed() < Duration::from_secs(10));
 }
+
+#[test]
+fn a_server_that_is_told_to_stop_goes_on_until_balancers_have_left() {
+    let mut server = Server::start(in_memory().args(["--shutdownDelay", "60"]));
+    let (blob, admin) = (server.address("blob"), server.address("admin"));
+    assert_eq!(get(admin, "/readyz").status, 200);
+    server.signal("TERM");
+    let began = Instant::now();
+    while get(admin, "/readyz").status == 200 {
+        assert!(began.elapsed() < Duration::from_secs(10), "it is still ready");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let mut late = connect(blob);
+    let answer = send(&mut late, &Request::new("GET", "/devstoreaccount1?comp=list"));
+    assert!(answer.header("x-ms-request-id").is_some(), "{answer:?}");
+    // Told again, it does not wait, and nothing is cut short.
+    server.signal("TERM");
+    assert_eq!(server.wait().code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(30));
+}
