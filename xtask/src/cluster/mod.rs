@@ -12,6 +12,7 @@ use servers::Cluster;
 
 const USAGE: &str = "\
 cargo xtask cluster [PART...]    without a part: all of them but `up`
+The step `cluster` of the tests: python, js, dotnet, and the shorter cases of chaos.
   engine      the contract of the engine, on PostgreSQL: the step `rust` of the tests runs it as well
   service     the tests of several servers in crates/service, on the PostgreSQL engine
   python      the official Python clients, through a balancer
@@ -56,15 +57,16 @@ const SHORT: &[&str] = &[
     "transfer",
     "delivery",
     "cluster-cuts",
+    "cluster-mid-commit",
     "cluster-bytes-down",
 ];
 
-/// The step of `cargo xtask test`: what fits in a few minutes.
+/// The step of `cargo xtask test`: what fits in a few minutes. The step `rust` has had the engine.
 pub fn step() -> Chore<Outcome> {
     if !debian::postgres() {
         return Ok(Outcome::Skipped("PostgreSQL cannot be installed here"));
     }
-    parts(&["python"])?;
+    parts(&["python", "js", "dotnet"])?;
     steps::chaos::with(SHORT).map(|()| Outcome::Passed)
 }
 
