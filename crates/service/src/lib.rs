@@ -56,6 +56,9 @@ pub struct ServiceOptions {
     pub rehydration_time: Duration,
     /// What each account can do beyond a plain one.
     pub features: Arc<AccountFeatures>,
+    /// Whether downloads hold a snapshot of an engine in this process, which costs nothing. False treats it as one of a database,
+    /// for tests.
+    pub holds_snapshots: bool,
 }
 
 /// Of `inline_limit`: what a value of the engine holds, sealed too.
@@ -76,6 +79,7 @@ impl Default for ServiceOptions {
             test_clock: false,
             rehydration_time: Duration::from_secs(10 * 60 * 60),
             features: Arc::default(),
+            holds_snapshots: true,
         }
     }
 }

@@ -23,14 +23,19 @@ pub async fn engine(host: Host) -> Engine {
     if std::env::var("LAZULI_TEST_ENGINE").as_deref() != Ok("postgres") {
         return Engine::memory(host);
     }
+    on_postgres(host).await.expect("PostgreSQL is asked for, and not installed")
+}
+
+/// The same on a PostgreSQL server in any case; none where there is none.
+pub async fn on_postgres(host: Host) -> Option<Engine> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
-    let shared = lazuli_testing::postgres::shared().expect("PostgreSQL is asked for, and not installed");
+    let shared = lazuli_testing::postgres::shared()?;
     // One memory for all servers: tests write on one and publish on another, and ask how many bytes are alive.
     let mut options = RemoteOptions::new(shared.url(), RemoteBytes::memory());
     let (next, now) = (NEXT.fetch_add(1, Ordering::Relaxed), std::time::SystemTime::UNIX_EPOCH.elapsed());
     options.schema = format!("s_{}_{next}_{:x}", std::process::id(), now.map_or(0, |now| now.subsec_nanos()));
     options.unsafe_database = true;
-    Engine::connect(options, host).await.expect("connected")
+    Some(Engine::connect(options, host).await.expect("connected"))
 }
 
 #[derive(Clone)]
@@ -57,7 +62,9 @@ impl Drop for Inner {
 impl Servers {
     pub async fn new(engine: Engine, options: ServiceOptions, count: usize) -> Self {
         let members = if count > 1 { Members::Several } else { Members::Alone };
-        let options = ServiceOptions { members, ..options };
+        // Several servers are over an engine where snapshots are not held for long.
+        let holds_snapshots = options.holds_snapshots && count == 1;
+        let options = ServiceOptions { members, holds_snapshots, ..options };
         let mut all = vec![Services::new(engine.clone(), options.clone())];
         let mut more_engines = Vec::new();
         while all.len() < count {

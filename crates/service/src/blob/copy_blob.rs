@@ -174,9 +174,11 @@ impl Copy<'_> {
                 && view.may_share(&source).await?;
             if !is_shared {
                 let length = source.length();
-                let key = own.customer_key.as_ref();
+                let (key, origin) = (own.customer_key.as_ref(), own.origin(source.etag));
                 let download =
-                    Download::open(services, active, &view, &source.content, 0..length, key).await?;
+                    Download::open(services, active, &view, &source.content, 0..length, key, origin).await?;
+                // Copying takes long, and what it reads it reads by itself.
+                drop(view);
                 let properties = self.properties((&*source).into());
                 let again = CopiedFrom::Own {
                     account: own.account.to_string(),
@@ -188,7 +190,7 @@ impl Copy<'_> {
                 return self.copy_bytes(services, context, source, &target, properties).await;
             }
             let hashes = match self.form.tells_hash {
-                true => self.hash(services, active, &view, &source).await?,
+                true => self.hash(services, active, view, &source, own).await?,
                 false => Hashes::default(),
             };
             let seen = &source;
@@ -243,7 +245,9 @@ impl Copy<'_> {
                 let source = view.file_source(file, self.op).await?;
                 let content = source.content()?;
                 let length = content.length;
-                let download = Download::open(services, active, &view, content, 0..length, None).await?;
+                let origin = file.origin(source.record().etag);
+                let download =
+                    Download::open(services, active, &view, content, 0..length, None, origin).await?;
                 Ok((source, length, download))
             })
             .await?;
@@ -262,11 +266,13 @@ impl Copy<'_> {
         &self,
         services: &Services,
         active: crate::store::ActiveReader,
-        view: &View,
+        view: View,
         source: &BlobRecord,
+        own: &OwnSource,
     ) -> Answer<Hashes> {
-        let mut download =
-            Download::open(services, active, view, &source.content, 0..source.length(), None).await?;
+        let (content, whole, origin) = (&source.content, 0..source.length(), own.origin(source.etag));
+        let mut download = Download::open(services, active, &view, content, whole, None, origin).await?;
+        drop(view);
         if !self.with_md5 {
             return Ok(Hashes { crc64: Some(download.crc64().await?), md5: None });
         }

@@ -146,7 +146,8 @@ async fn run_again(
             }
             view.check_readable(account, &source, None)?;
             let whole = 0..source.length();
-            Download::open(services, active, &view, &source.content, whole, None).await?.into_body()
+            let origin = own.origin(source.etag);
+            Download::open(services, active, &view, &source.content, whole, None, origin).await?.into_body()
         }
     };
     let CopyPlan { length, kind, sequence_number, seals, blocks, .. } = *plan;

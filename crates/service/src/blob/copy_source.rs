@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use lazuli_model::admission::Preconditions;
 use lazuli_model::blob::{BlobType, ContentHeaders, CustomerKey};
+use lazuli_model::etag::ETag;
 use lazuli_model::metadata::Metadata;
 
 use super::{BlobAddress, BlobRecord, BlobState};
 use crate::Body;
+use crate::download::Origin;
 use crate::file::FileAddress;
 
 pub enum CopySource {
@@ -24,6 +26,19 @@ pub struct OwnSource {
     pub state: BlobState,
     pub preconditions: Preconditions,
     pub customer_key: Option<CustomerKey>,
+}
+
+impl OwnSource {
+    /// Where its record, which was found with this ETag, is found again.
+    pub(crate) fn origin(&self, etag: ETag) -> Origin<'_> {
+        Origin::Blob { account: &self.account, at: &self.at, state: self.state, etag }
+    }
+}
+
+impl FileSource {
+    pub(crate) fn origin(&self, etag: ETag) -> Origin<'_> {
+        Origin::File { account: &self.account, at: &self.at, etag }
+    }
 }
 
 /// A file of this server, or what it was in a snapshot of its share, in any of its accounts. The caller may read it.

@@ -7,7 +7,7 @@ use lazuli_model::time::Timestamp;
 
 use super::write::{check_customer_key, refuse_archived};
 use super::{BlobAddress, BlobState};
-use crate::download::Download;
+use crate::download::{Download, Origin};
 use crate::fault::Answer;
 use crate::store::BlobRecord;
 use crate::store::View;
@@ -97,7 +97,9 @@ impl GetBlob {
         let key = self.properties.customer_key.as_ref();
         view.check_readable(view.account(), &found.blob, key)?;
         let content = &found.blob.content;
-        let download = Download::open(services, active, view, content, range.clone(), key).await?;
+        let GetBlobProperties { at, state, .. } = &self.properties;
+        let origin = Origin::Blob { account: view.account(), at, state: *state, etag: found.blob.etag };
+        let download = Download::open(services, active, view, content, range.clone(), key, origin).await?;
         if is_base {
             view.learn_bytes(&self.properties.at, &found.blob);
         }

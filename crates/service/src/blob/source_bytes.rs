@@ -42,7 +42,8 @@ async fn own_bytes(
     view.check_readable(&own.account, &source, key)?;
     let length = source.length();
     let range = wanted(range, length)?;
-    Ok(Download::open(services, active, &view, &source.content, range, key).await?.into_body())
+    let origin = own.origin(source.etag);
+    Ok(Download::open(services, active, &view, &source.content, range, key, origin).await?.into_body())
 }
 
 async fn file_bytes(
@@ -58,7 +59,8 @@ async fn file_bytes(
             let source = view.file_source(file, op).await?;
             let content = source.content()?;
             let range = wanted(range, content.length)?;
-            Ok(Download::open(services, active, &view, content, range, None).await?.into_body())
+            let origin = file.origin(source.record().etag);
+            Ok(Download::open(services, active, &view, content, range, None, origin).await?.into_body())
         })
         .await
 }

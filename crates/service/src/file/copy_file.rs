@@ -160,7 +160,11 @@ impl Copy<'_> {
             return Ok(self.copied(&made, CopyStatus::Success));
         }
         let length = source.length();
-        let download = Download::open(services, active, &view, &source.content, 0..length, None).await?;
+        let origin = own.origin(source.etag);
+        let download =
+            Download::open(services, active, &view, &source.content, 0..length, None, origin).await?;
+        // Copying takes long, and what it reads it reads by itself.
+        drop(view);
         let file = self.file((&*source).into())?;
         let again = CopiedFrom::Own {
             account: own.account.to_string(),

@@ -9,7 +9,7 @@ use lazuli_model::range::ByteRange;
 use lazuli_model::time::Timestamp;
 
 use super::{Described, FileAddress};
-use crate::download::Download;
+use crate::download::{Download, Origin};
 use crate::fault::Answer;
 use crate::store::View;
 use crate::{Context, Services};
@@ -46,7 +46,9 @@ impl GetFile {
             Err(failure) => return Ok(FileRead { file, now, content: Err(failure) }),
         };
         let body = file.record.file().ok_or(ErrorCode::ResourceNotFound)?;
-        let download = Download::open(services, active, &view, &body.content, range.clone(), None).await?;
+        let origin = Origin::File { account: view.account(), at: &self.at, etag: file.record.etag };
+        let content = &body.content;
+        let download = Download::open(services, active, &view, content, range.clone(), None, origin).await?;
         Ok(FileRead { file, now, content: Ok((range, download)) })
     }
 }

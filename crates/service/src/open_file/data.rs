@@ -9,7 +9,7 @@ use lazuli_model::admission::caching::Act;
 use super::attempt::Step;
 use super::info::CLUSTER;
 use super::{AccessMask, OpenFile, Outcome, Refusal};
-use crate::download::Download;
+use crate::download::{Download, Origin};
 use crate::store::share::FileWrite;
 use crate::store::{Sealing, Turn};
 use crate::upload::{Uploaded, upload_pages};
@@ -53,7 +53,11 @@ impl OpenFile {
         if offset >= file.content.length {
             return Err(Refusal::EndOfFile);
         }
-        let mut download = Download::open(services, active, &view, &file.content, offset..end, None).await?;
+        let (content, wanted) = (&file.content, offset..end);
+        let mut download =
+            Download::open(services, active, &view, content, wanted, None, Origin::AtOnce).await?;
+        // What it still needs of the snapshot it holds itself.
+        drop((opened, view));
         let mut parts = Vec::new();
         while let Some(part) = download.next().await {
             parts.push(part?);

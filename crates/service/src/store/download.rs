@@ -3,6 +3,7 @@
 
 mod ahead;
 mod sealed;
+mod sparse;
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -12,11 +13,13 @@ use lazuli_engine::{Corrupt, EngineError, Key, Reader, crc64, crc64_combine};
 use lazuli_model::blob::CustomerKey;
 
 use self::ahead::Ahead;
+pub use self::sparse::Origin;
+use self::sparse::SparseCursor;
 use super::seal::SealingKey;
-use super::sparse::{self, Data, Overlay};
 use super::unit::View;
 use crate::Services;
 use crate::body::{Body, BodyError};
+use crate::budget::Share;
 use crate::fault::Answer;
 use crate::outgoing::held;
 use crate::store::key::{self, ContentId};
@@ -37,8 +40,6 @@ const FIRST_SEGMENTS: usize = 2;
 const MORE_SEGMENTS: usize = 256;
 /// Holes are sent from here.
 static ZEROS: [u8; SMALL_UNIT as usize] = [0; SMALL_UNIT as usize];
-/// Intervals of a sparse content that are read at a time.
-const INTERVALS: usize = 64;
 
 pub struct Download {
     services: Services,
@@ -53,6 +54,8 @@ pub struct Download {
     key: Option<SealingKey>,
     /// Chunks that are being fetched before they are read.
     ahead: Ahead,
+    /// Memory of the intervals that are loaded.
+    loaded: Option<Share>,
 }
 
 /// Where to go on in a manifest, and in those of its blocks that are manifests themselves.
@@ -76,17 +79,9 @@ enum Next {
     Manifest(Cursor),
 }
 
-/// Goes on through the layers of a sparse content at the snapshot of the record: the top layer may be written to
-/// meanwhile. The snapshot is held while intervals are left to be read, which for most downloads is no time at all.
-struct SparseCursor {
-    reader: Reader,
-    overlay: Overlay,
-    at: u64,
-    end: u64,
-}
-
 impl Download {
-    /// `view` is the snapshot that the record came from, `key` what the customer gave to read the blob with.
+    /// `view` is the snapshot that the record came from, `key` what the customer gave to read the blob with, `origin` where the
+    /// record is. Nothing of the view is held when this returns, unless the engine is in this process or all is read at once.
     pub async fn open(
         services: &Services,
         mut active: ActiveReader,
@@ -94,6 +89,7 @@ impl Download {
         content: &Content,
         range: Range<u64>,
         key: Option<&CustomerKey>,
+        origin: Origin<'_>,
     ) -> Answer<Self> {
         let mut download = Self {
             services: services.clone(),
@@ -103,6 +99,7 @@ impl Download {
             active: None,
             key: key.map(SealingKey::of_customer),
             ahead: Ahead::default(),
+            loaded: None,
         };
         if download.length == 0 {
             return Ok(download);
@@ -123,11 +120,7 @@ impl Download {
                 download.next.push_back(Next::Manifest(cursor));
             }
             Shape::Sparse => {
-                let reader = view.reader().clone();
-                let layers = sparse::layers(&reader, content.id, None).await?.unwrap_or_default();
-                let overlay = Overlay::new(layers, range.clone(), false);
-                let cursor = SparseCursor { reader, overlay, at: range.start, end: range.end };
-                download.load_sparse(Box::new(cursor)).await?;
+                download.open_sparse(view.reader(), content.id, range, origin).await?;
             }
         }
         active.decide(content.id);
@@ -285,33 +278,6 @@ impl Download {
             self.next.push_front(Next::Hole(length - some));
         }
         Bytes::from_static(&ZEROS[..some as usize])
-    }
-
-    /// Loads the next intervals of a sparse content, behind what is there.
-    async fn load_sparse(&mut self, mut cursor: Box<SparseCursor>) -> Answer<()> {
-        for _ in 0..INTERVALS {
-            let Some(span) = cursor.overlay.next(&cursor.reader).await? else {
-                if cursor.at < cursor.end {
-                    self.next.push_back(Next::Hole(cursor.end - cursor.at));
-                }
-                return Ok(());
-            };
-            if span.start > cursor.at {
-                self.next.push_back(Next::Hole(span.start - cursor.at));
-            }
-            cursor.at = span.end;
-            self.next.push_back(match span.data {
-                Data::Zero => Next::Hole(span.length()),
-                Data::Inline(bytes) => Next::Bytes(bytes),
-                Data::Chunk { id, len, from, seal } => {
-                    let end = u64::from(from) + span.length();
-                    Next::Piece(Piece::Chunk { id, len, seal }, from..u32::try_from(end).map_err(|_| lost())?)
-                }
-                Data::Unread => return Err(lost()),
-            });
-        }
-        self.next.push_back(Next::Sparse(cursor));
-        Ok(())
     }
 
     /// Loads the next segments of a manifest, in front of what comes behind it.

@@ -43,6 +43,8 @@ impl Present<BlobRecord> {
     }
 
     async fn overwrite(&mut self, range: Range<u64>, new: &[Interval]) -> Answer<()> {
+        // By the ETag a download that holds no snapshot sees that it must not go on.
+        debug_assert!(self.changes_etag(), "a write that shows in no ETag");
         let (reader, now) = (self.unit.reader().clone(), self.unit.now());
         let content = &mut self.record.content;
         sparse::overwrite(&reader, &mut self.unit, content, false, std::slice::from_ref(&range), new, now)

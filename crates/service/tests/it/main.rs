@@ -21,6 +21,7 @@ mod pages;
 mod plan_sizes;
 mod queue;
 mod reclaim;
+mod slow_downloads;
 mod support;
 mod tags;
 #[path = "../../src/testing.rs"]

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures_util::FutureExt as _;
 use lazuli_engine::{Engine, Host, Options};
 use lazuli_model::time::Timestamp;
-use lazuli_service::ServiceOptions;
 use lazuli_service::blob::BlockSource;
 use lazuli_service::moving::{MoveError, Moved, is_unfinished, move_store};
+use lazuli_service::{Members, ServiceOptions, Services};
 
 use crate::support::{Bench, at};
 use crate::testing::Servers;
@@ -161,6 +161,109 @@ async fn what_is_written_behind_the_comparison_is_not_called_moved() {
     let again = move_store(&from, &to, &nothing).await;
     assert!(matches!(&again, Err(MoveError::Refused(why)) if why.contains("was written since")), "{again:?}");
     assert!(is_unfinished(&to).await.unwrap());
+}
+
+/// Waits for what a test does while a move tells how far it is.
+fn now<T>(work: impl Future<Output = T>) -> T {
+    tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(work))
+}
+
+/// Every row was read to be compared, and its chunks are read now: no comparison sees a write any more.
+fn all_rows_are_compared(moved: Moved) -> bool {
+    moved.verified > 0 && moved.verified == moved.of
+}
+
+fn refusal(moved: Result<Moved, MoveError>) -> String {
+    match moved {
+        Err(MoveError::Refused(why)) => why,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_during_the_comparison_is_not_called_moved() {
+    let (bench, _) = filled().await;
+    let from = bench.services.engine().clone();
+    let to = Engine::memory(Host::real());
+    let written = AtomicU64::new(0);
+    let tell = |moved: Moved| {
+        if all_rows_are_compared(moved) && written.fetch_add(1, Ordering::Relaxed) == 0 {
+            now(bench.put("small", b"new")).unwrap();
+        }
+    };
+    let why = refusal(move_store(&from, &to, &tell).await);
+    assert!(why.contains("written to during the move"), "{why}");
+    assert!(is_unfinished(&to).await.unwrap(), "no server starts over it");
+    // A later try finds it too.
+    refusal(move_store(&from, &to, &nothing).await);
+    assert!(is_unfinished(&to).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_started_during_the_comparison_is_noticed() {
+    let (bench, _) = filled().await;
+    let from = bench.services.engine().clone();
+    let options = ServiceOptions { members: Members::Several, ..ServiceOptions::default() };
+    let server = Services::new(from.clone(), options);
+    let to = Engine::memory(Host::real());
+    let tell = |moved: Moved| {
+        if all_rows_are_compared(moved) {
+            now(server.join()).unwrap();
+        }
+    };
+    let why = refusal(move_store(&from, &to, &tell).await);
+    assert!(why.contains("1 servers work over"), "{why}");
+    assert!(is_unfinished(&to).await.unwrap() && !is_compared(&to));
+    // It wrote nothing and has left: the move goes on.
+    server.leave().await.unwrap();
+    move_store(&from, &to, &nothing).await.unwrap();
+}
+
+/// The deletion of the notes is part of the move: what is written then is found before the last of them is gone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_while_the_notes_are_deleted_is_not_called_moved() {
+    for only_joins in [false, true] {
+        let (bench, _) = filled().await;
+        let from = bench.services.engine().clone();
+        let options = ServiceOptions { members: Members::Several, ..ServiceOptions::default() };
+        let server = Services::new(from.clone(), options);
+        let to = Engine::memory(Host::real());
+        let done = AtomicU64::new(0);
+        let tell = |_: Moved| {
+            if is_compared(&to) && done.fetch_add(1, Ordering::Relaxed) == 0 {
+                match only_joins {
+                    true => now(server.join()).unwrap(),
+                    false => drop(now(bench.put("small", b"new")).unwrap()),
+                }
+            }
+        };
+        let why = refusal(move_store(&from, &to, &tell).await);
+        let expected = if only_joins { "1 servers work over" } else { "written to during the move" };
+        assert!(why.contains(expected), "{why}");
+        assert!(is_unfinished(&to).await.unwrap());
+    }
+}
+
+/// A row that was deleted where it is moved from, after it was copied, and behind which there is none of its part.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_deleted_meanwhile_does_not_come_along() {
+    for key in [&b"dlast"[..], b"f0123456789abcdef", b"\xfelast"] {
+        let (bench, _) = filled().await;
+        let from = bench.services.engine().clone();
+        let to = Engine::memory(Host::real());
+        let added = AtomicU64::new(0);
+        let tell = |moved: Moved| {
+            if moved.rows == moved.of && moved.verified == 0 && added.fetch_add(1, Ordering::Relaxed) == 0 {
+                let mut txn = lazuli_engine::Txn::new(to.new_txn_id());
+                txn.writes
+                    .push(lazuli_engine::Write::Put(lazuli_engine::Key::from_static(key), vec![1].into()));
+                now(to.commit(txn)).unwrap();
+            }
+        };
+        let moved = move_store(&from, &to, &tell).await;
+        assert!(matches!(moved, Err(MoveError::Refused(_))), "{}: {moved:?}", key.escape_ascii());
+        assert!(added.load(Ordering::Relaxed) > 0);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

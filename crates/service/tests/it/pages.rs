@@ -43,7 +43,7 @@ impl Bench {
         input.execute(&self.services, &self.context).await.map(drop)
     }
 
-    async fn resize(&self, name: &str, pages: u64) {
+    pub async fn resize(&self, name: &str, pages: u64) {
         let input = SetBlobProperties {
             at: at(name),
             preconditions: Preconditions::default(),

@@ -39,6 +39,8 @@ mod queue;
 mod reclaim;
 mod rows;
 mod schedule;
+#[path = "../it/slow_downloads.rs"]
+mod slow_downloads;
 #[path = "../it/support.rs"]
 mod support;
 #[path = "../it/tags.rs"]

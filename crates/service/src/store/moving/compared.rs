@@ -56,7 +56,7 @@ impl Move<'_> {
     }
 
     /// An earlier try has compared everything. That is worth something as long as the source is as it was.
-    pub(super) async fn still_compared(&mut self, place: &Place) -> Done<()> {
+    pub(super) async fn still_compared(&mut self, place: &Place) -> Done<[u8; 16]> {
         let compared = place.after.as_deref().and_then(Compared::decode);
         let Some(compared) = compared else {
             return Err(MoveError::Refused("the note of what was compared is damaged".to_owned()));
@@ -70,6 +70,6 @@ impl Move<'_> {
         }
         (self.moved.rows, self.moved.verified) = (self.moved.of, self.moved.of);
         (self.moved.chunks, self.moved.bytes) = (compared.chunks, compared.bytes);
-        Ok(())
+        Ok(compared.source)
     }
 }

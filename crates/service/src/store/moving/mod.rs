@@ -105,19 +105,25 @@ pub async fn move_store(
     moving.nobody_works(to, "the store that it is moved to").await?;
     moving.clock_has_passed().await?;
     let place = moving.begin().await?;
-    moving.moved.of = moving.count(Key::from_static(b"\x01"), Key::from_static(b"\xff\xff")).await?;
-    if place.part == COMPARED {
-        moving.still_compared(&place).await?;
+    let all = (Key::from_static(b"\x01"), Key::from_static(b"\xff\xff"));
+    moving.moved.of = moving.count(all.0, all.1).await?;
+    let source = if place.part == COMPARED {
+        moving.still_compared(&place).await?
     } else {
         moving.count_earlier(&place).await?;
         moving.find_bodies().await?;
         moving.copy(place).await?;
-        // Before it is compared: what is written from now on is found by a later try.
+        // Before it is compared: what is written from now on differs from this.
         let source = moving.source_state().await?;
         moving.verify().await?;
+        moving.nobody_wrote(source).await?;
         moving.note_compared(source).await?;
-    }
-    moving.finish().await?;
+        source
+    };
+    moving.delete_chunk_notes().await?;
+    // Once more before anything says that it is done. Deleting the notes takes time too.
+    moving.nobody_wrote(source).await?;
+    moving.delete_place().await?;
     Ok(moving.moved)
 }
 
@@ -186,11 +192,15 @@ impl Move<'_> {
         Ok(Place::default())
     }
 
-    async fn count(&self, mut start: Key, end: Key) -> Done<u64> {
+    async fn count(&self, start: Key, end: Key) -> Done<u64> {
+        self.count_in(self.from, start, end).await
+    }
+
+    async fn count_in(&self, engine: &Engine, mut start: Key, end: Key) -> Done<u64> {
         let mut count = 0;
         loop {
             let range = KeyRange::new(start, end.clone());
-            let reader = self.from.reader().await?;
+            let reader = engine.reader().await?;
             let counted = reader.count(Count { range, value_above: None, limit: 10_000 }).await?;
             count += counted.count as u64;
             match counted.next {
@@ -267,21 +277,35 @@ impl Move<'_> {
         Ok(renamed.unwrap_or((key, value)))
     }
 
-    /// Deletes the notes.
-    async fn finish(&self) -> Done<()> {
-        loop {
-            let page = page_of(self.to, b"lmc", b"lmd", None).await?;
+    /// Refuses if a server was started over what is moved from. The state first: a server that is started behind it is still
+    /// there when it is asked who works.
+    async fn nobody_wrote(&self, source: [u8; 16]) -> Done<()> {
+        if self.source_state().await? != source {
+            return Err(MoveError::Refused(
+                "the store that is moved was written to during the move: stop what serves it, empty what it is \
+                 moved to, and move again"
+                    .to_owned(),
+            ));
+        }
+        self.nobody_works(self.from, "the store that is moved").await
+    }
+
+    async fn delete_chunk_notes(&self) -> Done<()> {
+        while let Some(page) = page_of(self.to, b"lmc", b"lmd", None).await? {
             let mut txn = Txn::new(self.to.new_txn_id());
-            match &page {
-                Some(page) => txn.writes.extend(page.iter().map(|(key, _)| Write::Delete(key.clone()))),
-                None => txn.writes.push(Write::Delete(key::move_place())),
-            }
+            txn.writes.extend(page.into_iter().map(|(key, _)| Write::Delete(key)));
             self.to.commit(txn).await?;
-            if page.is_none() {
-                return Ok(());
-            }
             (self.tell)(self.moved);
         }
+        Ok(())
+    }
+
+    /// The last note: from now on a server may work over it.
+    async fn delete_place(&self) -> Done<()> {
+        let mut txn = Txn::new(self.to.new_txn_id());
+        txn.writes.push(Write::Delete(key::move_place()));
+        self.to.commit(txn).await?;
+        Ok(())
     }
 }
 

@@ -39,6 +39,18 @@ impl Move<'_> {
                 }
                 (self.tell)(self.moved);
             }
+            // Nor behind the last of them: it was deleted where it is moved from, after it was copied.
+            if let Some(last) = behind.filter(|_| start != b"f".as_slice())
+                && let Some(key) = self.between(&last, &Key::from_static(end)).await?.first()
+            {
+                return Err(differs("it was not there before", key));
+            }
+        }
+        // Those of fragments are in another order. Each was found, so there is no other if there are as many.
+        let (start, end) = (Key::from_static(b"f"), Key::from_static(b"g"));
+        let there = self.count_in(self.to, start.clone(), end.clone()).await?;
+        if self.count(start.clone(), end).await? != there {
+            return Err(differs("there are more or fewer than were moved", &start));
         }
         self.verify_chunks().await
     }

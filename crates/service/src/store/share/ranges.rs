@@ -89,6 +89,8 @@ impl Present<ExistingPath> {
 
     /// Several ranges, apart from one another and in order. Once in a commit.
     pub(super) async fn overwrite_all(&mut self, ranges: &[Range<u64>], new: &[Interval]) -> Answer<()> {
+        // By the ETag a download that holds no snapshot sees that it must not go on.
+        debug_assert!(self.changes_etag(), "a write that shows in no ETag");
         let before = self.content()?.id;
         self.place.preserve(&mut self.unit, &mut self.record.record).await?;
         let (reader, now) = (self.unit.reader().clone(), self.unit.now());
