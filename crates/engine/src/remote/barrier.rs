@@ -3,7 +3,7 @@
 
 use super::connection::Connection;
 use super::fault::Fault;
-use super::primary::{PATIENCE, PROVE};
+use super::primary::PATIENCE;
 use super::shared::Shared;
 use crate::error::EngineError;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl Shared {
         self.primaries.renew(held, Instant::now() + PATIENCE).await?;
         let Some(connection) = held else { return Err(Fault::lost("no connection")) };
         let mark = self.barrier.mark();
-        let commit = connection.in_time(Instant::now() + PATIENCE, connection.execute(PROVE));
+        let commit = connection.in_time(Instant::now() + PATIENCE, connection.prove());
         tokio::select! {
             done = commit => {
                 if let Err(fault) = done {

@@ -8,7 +8,7 @@ use super::connection::Connection;
 use super::fault::Fault;
 use super::group::Verdicts;
 use super::member::Member;
-use super::primary::{NO_PRIMARY, PATIENCE, PROVE};
+use super::primary::{NO_PRIMARY, PATIENCE};
 use super::queue::{GROUP_LOCKS, Taken};
 use super::shared::{Guard, Shared};
 use super::sql::Sql;
@@ -167,6 +167,9 @@ impl Shared {
                 }
             }
             Err(fault) => {
+                if matches!(fault, Fault::NotPrimary) {
+                    self.primaries.suspect(generation);
+                }
                 if fault.ends_connection() {
                     *held = None;
                 }
@@ -234,7 +237,7 @@ async fn settle(connection: &Connection, group: Uuid, now: i64) -> Result<Settle
             let at: i64 = row.try_get(1)?;
             let settled = Settled::Committed { now: Ticks(at.cast_unsigned()), refused: row.try_get(2)? };
             // The backend that committed it may have been ended while it waited for a standby: its row is seen from then on.
-            connection.execute(PROVE).await?;
+            connection.prove().await?;
             Ok(settled)
         }
     }

@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
 use tokio::time::{timeout, timeout_at};
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{AsyncMessage, Client, NoTls, Row, Statement};
+use tokio_postgres::{AsyncMessage, Client, NoTls, Row, SimpleQueryMessage, Statement};
 
 /// What every session is set to. Plans must not change with what the table looks like at the moment.
 const SESSION: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
@@ -30,6 +30,8 @@ const ANSWER: Duration = Duration::from_secs(10);
 const ANSWER_ONCE: Duration = Duration::from_secs(60);
 /// The function of PostgreSQL that says so when a commit's wait for its standbys was cancelled.
 const WAIT_FOR_STANDBYS: &str = "SyncRepWaitForLSN";
+const PROVE: &str =
+    "SELECT pg_logical_emit_message(true, 'lazuli', ''), current_setting('transaction_read_only')";
 const READ_COMMITTED: &str = "SET default_transaction_isolation = 'read committed';";
 const SERIALIZABLE: &str = "SET default_transaction_isolation = 'serializable';";
 
@@ -115,6 +117,18 @@ impl Connection {
     pub async fn execute(&self, text: &str) -> Result<(), Fault> {
         let answered = async { Ok(self.client.batch_execute(text).await?) };
         self.in_time(Instant::now() + ANSWER_ONCE, answered).await
+    }
+
+    /// Makes a commit that writes nothing but a record of the log, which waits for standbys as every commit does. A node that
+    /// was set to be read only makes it all the same, and proves nothing by it.
+    pub async fn prove(&self) -> Result<(), Fault> {
+        let answered = async { Ok(self.client.simple_query(PROVE).await?) };
+        let answers = self.in_time(Instant::now() + ANSWER_ONCE, answered).await?;
+        let is_writable = |answer: &SimpleQueryMessage| match answer {
+            SimpleQueryMessage::Row(row) => row.get(1) == Some("off"),
+            _ => false,
+        };
+        if answers.iter().any(is_writable) { Ok(()) } else { Err(Fault::NotPrimary) }
     }
 
     /// Sends without waiting for the answer. What is sent later on this connection is done later.

@@ -72,15 +72,16 @@ fn judge(told: &DbError, fatal: bool) -> Fault {
         Fault::NotPrimary
     } else if *code == SqlState::TOO_MANY_CONNECTIONS {
         Fault::Crowded
-    } else if *code == SqlState::DISK_FULL {
-        Fault::NoRoom
     } else if fatal
         || class == "08"
         || code.code().starts_with("57P")
         || *code == SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN
     {
-        // Also a backend that was told to end while it waited for a standby: its transaction is committed on this node.
+        // Also a backend that was told to end while it waited for a standby: its transaction is committed on this node. And a
+        // database that ends because there is no room for its log, maybe behind what was committed.
         Fault::Lost(format!("{told} ({})", code.code()))
+    } else if *code == SqlState::DISK_FULL {
+        Fault::NoRoom
     } else if [
         SqlState::T_R_SERIALIZATION_FAILURE,
         SqlState::T_R_DEADLOCK_DETECTED,
@@ -92,6 +93,10 @@ fn judge(told: &DbError, fatal: bool) -> Fault {
         Fault::Again
     } else if *code == SqlState::OUT_OF_MEMORY {
         Fault::Locks
+    } else if class == "53" || class == "54" {
+        // As when no numbers of transactions are left: nothing is damaged, and an operator can mend it.
+        tracing::warn!(code = code.code(), "the database has not enough of something: {told}");
+        Fault::Again
     } else if *code == SqlState::UNIQUE_VIOLATION && told.table() == Some("grp") {
         Fault::Settled
     } else {

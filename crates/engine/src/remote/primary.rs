@@ -29,8 +29,6 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// A commit that writes nothing but a record of the log.
-pub(super) const PROVE: &str = "SELECT pg_logical_emit_message(true, 'lazuli', '')";
 const ASK: &str = "SELECT pg_is_in_recovery(), current_setting('transaction_read_only') = 'on'";
 const TIMELINE: &str = "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int";
 
@@ -213,7 +211,7 @@ impl Primaries {
             // The watch itself chooses the next one. A notice that is left would end that one's time as soon as it begins.
             self.withdraw(primary.generation);
             // One that can still make a commit on this connection has proven itself again; a new connection may not be to be had.
-            if is_suspected && matches!(timeout(PROOF, connection.execute(PROVE)).await, Ok(Ok(()))) {
+            if is_suspected && matches!(timeout(PROOF, connection.prove()).await, Ok(Ok(()))) {
                 held = Some((connection, primary));
             }
         }
@@ -238,7 +236,7 @@ impl Primaries {
             if self.committed.lock().elapsed() < HEARTBEAT {
                 continue;
             }
-            match timeout(HEARTBEAT_PATIENCE, connection.execute(PROVE)).await {
+            match timeout(HEARTBEAT_PATIENCE, connection.prove()).await {
                 Ok(Ok(())) => self.committed(),
                 Ok(Err(fault)) => {
                     tracing::warn!(%fault, "the primary failed");
@@ -305,7 +303,7 @@ impl Primaries {
             }
         }
         let Some((connection, primary)) = best else { return Err(why.join("; ")) };
-        match timeout(PROOF, connection.execute(PROVE)).await {
+        match timeout(PROOF, connection.prove()).await {
             Ok(Ok(())) => Ok((connection, primary)),
             Ok(Err(fault)) => Err(fault.to_string()),
             Err(_) => Err("its commits do not return: are its synchronous standbys there?".into()),

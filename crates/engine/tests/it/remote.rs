@@ -25,10 +25,12 @@ pub struct Faults {
     /// The same of what is sent to the server: it does not get there.
     cut_questions: AtomicU32,
     /// New connections are refused, and open ones cut.
-    down: AtomicU32,
+    pub down: AtomicU32,
     /// Nothing is handed on, and nothing is cut.
     frozen: AtomicU32,
-    /// The same of connections with a lower number than this.
+    /// Answers are not handed on, and nothing is cut.
+    pub frozen_answers: AtomicU32,
+    /// The same in both directions of connections with a lower number than this.
     frozen_below: AtomicU64,
     opened: AtomicU64,
     /// New connections are refused, and open ones stay.
@@ -84,7 +86,9 @@ async fn pass(
             } => return,
         };
         let Ok(length @ 1..) = read else { return };
+        let is_answer = std::ptr::eq(cut, &faults.cut_answers);
         while faults.frozen.load(Ordering::Relaxed) > 0
+            || is_answer && faults.frozen_answers.load(Ordering::Relaxed) > 0
             || number < faults.frozen_below.load(Ordering::Relaxed)
         {
             tokio::time::sleep(Duration::from_millis(5)).await;

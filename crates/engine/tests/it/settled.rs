@@ -10,12 +10,14 @@ use lazuli_engine::{
 use lazuli_testing::postgres::Postgres;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Rows of groups are kept for an hour. Who asks later must not take a row that was deleted for one that never was.
 async fn a_group_that_is_forgotten_is_not_known_and_nothing_of_it_deleted(dialect: Dialect) {
     let Some((proxy, mut database)) = behind_a_proxy(dialect).await else { return };
     database.options.bytes = RemoteBytes::objects(Arc::new(InMemory::new()), ObjectOptions::default());
+    // So that the connection of the commit that is asked for is there already.
+    database.options.commit_lanes = 1;
     let engine = database.open(Host::real());
     write(&engine, vec![put("before", "1")]).await;
     let mut direct = Database { options: database.options.clone() };
@@ -27,7 +29,7 @@ async fn a_group_that_is_forgotten_is_not_known_and_nothing_of_it_deleted(dialec
     let checks = vec![(key("a"), ExpectedVersion::Absent)];
     let publishing = Txn { publish: vec![written.id], ..txn(&engine, checks, vec![put("a", "1")]) };
     let id = publishing.id;
-    proxy.faults.cut_answers.store(1, Ordering::Relaxed);
+    proxy.faults.frozen_answers.store(1, Ordering::Relaxed);
     let committing = engine.clone();
     let commit = tokio::spawn(async move { committing.commit(publishing).await });
     while text(&other, "a").await.is_none() {
@@ -37,7 +39,10 @@ async fn a_group_that_is_forgotten_is_not_known_and_nothing_of_it_deleted(dialec
     let lazuli_engine::host::Clock::Manual(clock) = &clock else { panic!("a clock that is moved by hand") };
     clock.advance(Duration::from_secs(2 * 3_600));
     other.forget_groups().await.unwrap();
-    proxy.faults.cut_answers.store(0, Ordering::Relaxed);
+    proxy.faults.down.store(1, Ordering::Relaxed);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    proxy.faults.frozen_answers.store(0, Ordering::Relaxed);
+    proxy.faults.down.store(0, Ordering::Relaxed);
     let told = commit.await.unwrap();
     assert!(matches!(told, Err(EngineError::Unknown)), "{told:?}");
     assert!(matches!(engine.outcome(id).await, Err(EngineError::Unknown)));
@@ -108,4 +113,39 @@ async fn readers_that_stay_keep_nobody_else_waiting() {
     for reader in staying {
         assert!(matches!(reader.scan(page(2)).await, Err(EngineError::Unavailable(_))));
     }
+}
+
+/// As an operator, or what looks after the database, sets a node that is not to be written to.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_primary_that_becomes_read_only_is_left_and_not_stormed() {
+    const SESSIONS: &str = "SELECT sessions FROM pg_stat_database WHERE datname = 'postgres'";
+    let Some(server) = Postgres::start(&[]) else { return };
+    let options = RemoteOptions::new(server.url(), RemoteBytes::memory());
+    let engine = Engine::connect(options, Host::real()).await.unwrap();
+    write(&engine, vec![put("a", "1")]).await;
+    server.psql("ALTER SYSTEM SET default_transaction_read_only = on");
+    server.psql("SELECT pg_reload_conf()");
+    let began = Instant::now();
+    while engine.unready().is_none() {
+        assert!(began.elapsed() < Duration::from_secs(10), "nobody noticed");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let sessions = || server.ask(SESSIONS).parse::<u64>().unwrap();
+    let before = sessions();
+    let refused = engine.commit(txn(&engine, vec![], vec![put("a", "2")])).await;
+    assert!(matches!(refused, Err(EngineError::Unavailable(_))), "{refused:?}");
+    for _ in 0..100 {
+        assert!(engine.unready().is_some(), "it proves nothing");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let opened = sessions() - before;
+    assert!(opened < 60, "{opened} sessions");
+    server.psql("ALTER SYSTEM RESET default_transaction_read_only");
+    server.psql("SELECT pg_reload_conf()");
+    let began = Instant::now();
+    while engine.unready().is_some() {
+        assert!(began.elapsed() < Duration::from_secs(20), "it is not taken again");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    write(&engine, vec![put("a", "3")]).await;
 }
