@@ -24,7 +24,7 @@ pub fn not_started(error: &(dyn std::error::Error + Send + Sync + 'static)) -> E
 fn is_temporary(error: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
     if let Some(error) = error.downcast_ref() {
         // A wrong password looks the same: whoever is wrong about it may be the database.
-        matches!(error, ConnectError::NoPrimary(_) | ConnectError::NoBytes(_))
+        matches!(error, ConnectError::NoPrimary(_) | ConnectError::NoDatabase(_) | ConnectError::NoBytes(_))
     } else if let Some(error) = error.downcast_ref() {
         passes(error)
     } else if let Some(MoveError::Engine(error)) = error.downcast_ref() {
@@ -56,6 +56,8 @@ mod tests {
         assert!(is(ConnectError::NoPrimary("no answer".into()).into()));
         assert!(is(ConnectError::NoBytes("no answer".into()).into()));
         assert!(!is(ConnectError::Bytes("this place holds the chunks of another database".into()).into()));
+        assert!(is(ConnectError::NoDatabase("no answer in time".into()).into()));
+        assert!(!is(ConnectError::Database("permission denied".into()).into()));
         assert!(!is(ConnectError::Unsafe("fsync".into()).into()));
         assert!(is(EngineError::Unavailable("no primary is proven").into()));
         assert!(is(Failure::new(ErrorCode::ServerBusy).into()));

@@ -188,7 +188,7 @@ async fn stopped(signals: &mut Signals) {
     while signals.next().await != Told::Stop {}
 }
 
-/// Finishes what is under way, then closes the engine. A second signal cuts the waiting short.
+/// Finishes what is under way, then closes the engine. Another signal cuts the waiting short.
 async fn stop(
     signals: &mut Signals,
     acceptor: &Acceptor,

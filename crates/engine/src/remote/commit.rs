@@ -167,9 +167,6 @@ impl Shared {
                 }
             }
             Err(fault) => {
-                if matches!(fault, Fault::NotPrimary) {
-                    self.primaries.suspect(generation);
-                }
                 if fault.ends_connection() {
                     *held = None;
                 }
@@ -192,12 +189,15 @@ impl Shared {
                 && let Some(connection) = held.as_ref()
             {
                 let now = self.clock.sent().1;
-                match settle(connection, group, now).await {
+                match self.answered(connection, settle(connection, group, now)).await {
                     Ok(settled) => return settled,
                     Err(fault) => {
-                        tracing::debug!(%fault, "a group is not settled yet");
+                        if matches!(fault, Fault::Unexpected(_)) {
+                            tracing::error!(%fault, "the database does not tell what became of a commit");
+                        } else {
+                            tracing::debug!(%fault, "a group is not settled yet");
+                        }
                         if fault.ends_connection() {
-                            self.primaries.suspect(connection.generation);
                             *held = None;
                         }
                     }

@@ -17,11 +17,13 @@ use tokio::time::{timeout, timeout_at};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Client, NoTls, Row, SimpleQueryMessage, Statement};
 
-/// What every session is set to. Plans must not change with what the table looks like at the moment.
+/// What every session is set to. Plans must not change with what the table looks like at the moment. Warnings are heard: see
+/// [`drive`].
 const SESSION: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
     SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan;
     SET lock_timeout = '2s'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '15s';
-    SET client_connection_check_interval = '5s'; SET standard_conforming_strings = on;";
+    SET client_connection_check_interval = '5s'; SET standard_conforming_strings = on;
+    SET client_min_messages = warning;";
 /// A role or a database may be set otherwise since the start. A session that only tests something does without.
 const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');";

@@ -106,10 +106,8 @@ impl Remote {
             None => None,
             Some(objects) => {
                 writer::adopt(&connection, &settings.schema, &found.cluster, objects).await?;
-                let registered =
-                    writer::register(&connection, &settings.schema, &host.random, clock.steady()).await;
                 let (writer, names) =
-                    registered.map_err(|fault| ConnectError::Database(fault.to_string()))?;
+                    writer::register(&connection, &settings.schema, &host.random, clock.steady()).await?;
                 objects.rename(|unnamed| *unnamed = names);
                 Some(writer)
             }
@@ -299,8 +297,11 @@ impl Shared {
         let member = Member::new(txn, how, until, &self.clock, reply);
         let stage = member.stage.clone();
         let (pushed, forgotten) = self.queue.push(member);
-        for member in forgotten {
-            self.refuse(member, Refusal::Error(DEADLINE));
+        if !forgotten.is_empty() {
+            for member in forgotten {
+                self.refuse(member, Refusal::Error(DEADLINE));
+            }
+            self.queue.tell_settled();
         }
         pushed.inspect_err(|_| self.extents.aborted(&publish))?;
         match timeout_at(until.into(), &mut verdict).await {

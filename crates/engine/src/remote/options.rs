@@ -1,5 +1,6 @@
 //! How a database is reached and used.
 
+use super::fault::Fault;
 use crate::extents::Extents;
 #[cfg(feature = "objects")]
 use crate::objects::ObjectOptions;
@@ -156,4 +157,16 @@ pub enum ConnectError {
     NoBytes(String),
     #[error("the schema cannot be made or read: {0}")]
     Database(String),
+    /// It was lost meanwhile, or busy. That may pass.
+    #[error("the database, while the schema was made or read: {0}")]
+    NoDatabase(String),
+}
+
+impl From<Fault> for ConnectError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Unexpected(text) => Self::Database(text),
+            fault => Self::NoDatabase(fault.to_string()),
+        }
+    }
 }

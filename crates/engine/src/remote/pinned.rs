@@ -185,7 +185,8 @@ impl Pinned {
     }
 
     fn end(&self) {
-        let Some(Held { connection, .. }) = self.held.lock().take() else { return };
+        // The place is free when the connection is back.
+        let Some(Held { connection, _place }) = self.held.lock().take() else { return };
         connection.send(END);
         // One that something is being asked of is closed when that is done.
         if let Some(connection) = Arc::into_inner(connection) {

@@ -28,19 +28,17 @@ pub(super) async fn prepare(
     random: &Random,
 ) -> Result<Found, ConnectError> {
     check(connection, settings).await?;
-    let wrong = |fault: Fault| ConnectError::Database(fault.to_string());
     // Another server may be starting at the same time.
     let lock = format!("pg_advisory_lock(hashtextextended('lazuli schema {}', 0))", settings.schema);
-    connection.execute(&format!("SET lock_timeout = '30s'; SELECT {lock}")).await.map_err(wrong)?;
+    connection.execute(&format!("SET lock_timeout = '30s'; SELECT {lock}")).await?;
     // A transaction that failed ends with its connection, and so does the lock.
     let found = make(connection, settings, random).await?;
     let unlock = lock.replace("_lock(", "_unlock(");
-    connection.execute(&format!("SELECT {unlock}; SET lock_timeout = '2s'")).await.map_err(wrong)?;
+    connection.execute(&format!("SELECT {unlock}; SET lock_timeout = '2s'")).await?;
     Ok(found)
 }
 
 async fn make(connection: &Connection, settings: &Settings, random: &Random) -> Result<Found, ConnectError> {
-    let wrong = |fault: Fault| ConnectError::Database(fault.to_string());
     let schema = &settings.schema;
     let there = connection
         .ask(
@@ -49,7 +47,7 @@ async fn make(connection: &Connection, settings: &Settings, random: &Random) -> 
             &[&format!("\"{schema}\".setting"), schema, &&FUNCTIONS[..], &format!("\"{schema}\".clock")],
         )
         .await
-        .map_err(wrong)?;
+        ?;
     let (tables, clock, functions): (bool, bool, i64) = match there.first() {
         Some(row) => {
             (row.try_get(0).unwrap_or(false), row.try_get(1).unwrap_or(false), row.try_get(2).unwrap_or(0))
@@ -64,7 +62,7 @@ async fn make(connection: &Connection, settings: &Settings, random: &Random) -> 
     }
     if !tables || !clock || usize::try_from(functions) != Ok(FUNCTIONS.len()) {
         let objects = settings.texts.objects();
-        connection.execute(&format!("BEGIN; {objects} COMMIT")).await.map_err(wrong)?;
+        connection.execute(&format!("BEGIN; {objects} COMMIT")).await?;
         tracing::info!(schema, "the schema is made");
     }
     let cluster = random.u128().to_be_bytes();
@@ -76,16 +74,15 @@ async fn make(connection: &Connection, settings: &Settings, random: &Random) -> 
             ),
             &[&FORMAT.to_string().as_bytes(), &&cluster[..], &settings.dialect.name().as_bytes()],
         )
-        .await
-        .map_err(wrong)?;
+        .await?;
     same_dialect(connection, settings).await?;
-    read(connection, schema).await.map_err(wrong)
+    Ok(read(connection, schema).await?)
 }
 
 /// Commits of one dialect take locks that those of the other do not know of: both at once would lose writes.
 async fn same_dialect(connection: &Connection, settings: &Settings) -> Result<(), ConnectError> {
     let text = format!("SELECT value FROM \"{}\".setting WHERE name = 'dialect'", settings.schema);
-    let rows = connection.ask(&text, &[]).await.map_err(|fault| ConnectError::Database(fault.to_string()))?;
+    let rows = connection.ask(&text, &[]).await?;
     let found: &[u8] = rows.first().and_then(|row| row.try_get(0).ok()).unwrap_or_default();
     if found != settings.dialect.name().as_bytes() {
         let found = String::from_utf8_lossy(found).into_owned();
@@ -96,7 +93,7 @@ async fn same_dialect(connection: &Connection, settings: &Settings) -> Result<()
 
 async fn format(connection: &Connection, schema: &str) -> Result<Option<u32>, ConnectError> {
     let text = format!("SELECT value FROM \"{schema}\".setting WHERE name = 'format'");
-    let rows = connection.ask(&text, &[]).await.map_err(|fault| ConnectError::Database(fault.to_string()))?;
+    let rows = connection.ask(&text, &[]).await?;
     let Some(row) = rows.first() else { return Ok(None) };
     let value: &[u8] = row.try_get(0).unwrap_or_default();
     let found = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
@@ -160,7 +157,7 @@ pub(super) async fn check(connection: &Connection, settings: &Settings) -> Resul
     const ASK: &str = "SELECT current_setting('server_version_num')::int, current_setting('fsync'),
         current_setting('full_page_writes'), current_setting('synchronous_standby_names')";
     let unsafe_to = |why: &str| Err(ConnectError::Unsafe(why.into()));
-    let rows = connection.ask(ASK, &[]).await.map_err(|fault| ConnectError::Database(fault.to_string()))?;
+    let rows = connection.ask(ASK, &[]).await?;
     let Some(row) = rows.first() else { return unsafe_to("its settings cannot be read") };
     if row.try_get(0).unwrap_or(0) < SERVER {
         return Err(ConnectError::Database("PostgreSQL 14 or later is needed".into()));

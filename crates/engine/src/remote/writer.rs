@@ -84,7 +84,7 @@ pub(super) async fn adopt(
     let found = requests.note(MARK).await.map_err(ConnectError::NoBytes)?;
     if found.is_none() {
         let text = format!("SELECT 1 FROM \"{schema}\".setting WHERE name = 'bytes'");
-        if !connection.ask(&text, &[]).await.map_err(database)?.is_empty() {
+        if !connection.ask(&text, &[]).await?.is_empty() {
             return wrong(
                 "the chunks of this database are not in this place: is it the right one, and mounted?",
             );
@@ -95,12 +95,8 @@ pub(super) async fn adopt(
         return wrong("this place holds the chunks of another database; give it a prefix of its own");
     }
     let text = format!("INSERT INTO \"{schema}\".setting VALUES ('bytes', '') ON CONFLICT DO NOTHING");
-    connection.ask(&text, &[]).await.map_err(database)?;
+    connection.ask(&text, &[]).await?;
     Ok(())
-}
-
-fn database(fault: Fault) -> ConnectError {
-    ConnectError::Database(fault.to_string())
 }
 
 /// A new incarnation, alive.

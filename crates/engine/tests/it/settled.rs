@@ -62,13 +62,38 @@ async fn a_forgotten_group_is_not_known_in_the_other_dialect() {
     a_group_that_is_forgotten_is_not_known_and_nothing_of_it_deleted(Dialect::Serializable).await;
 }
 
+/// Asked again, because the answer was lost, the database says the same, though its own tombstone stands there by now.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_became_of_a_group_is_told_alike_however_often() {
+    let Some(server) = Postgres::start(&[]) else { return };
+    let options = RemoteOptions::new(server.url(), RemoteBytes::memory());
+    let _makes_the_schema = Engine::connect(options, Host::real()).await.unwrap();
+    let asked = |group: u32| {
+        let group = format!("00000000-0000-0000-0000-{group:012}");
+        server
+            .ask(&format!("SELECT coalesce(committed::text, 'unknown') FROM lazuli.resolve_2('{group}', 5)"))
+    };
+    server.psql("INSERT INTO lazuli.grp VALUES ('00000000-0000-0000-0000-000000000001', 5, '{}', '{}')");
+    for _ in 0..2 {
+        assert_eq!((asked(1), asked(2), asked(8)), ("true".into(), "false".into(), "false".into()));
+    }
+    server.psql(
+        "INSERT INTO lazuli.setting VALUES ('purged', uuid_send('00000000-0000-0000-0000-000000000007'))",
+    );
+    for _ in 0..2 {
+        assert_eq!((asked(1), asked(6), asked(9)), ("true".into(), "unknown".into(), "false".into()));
+    }
+    assert_eq!((asked(2), asked(8)), ("unknown".into(), "false".into()));
+}
+
 /// PostgreSQL calls a commit successful whose wait for a standby was cancelled.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_wait_for_a_standby_acknowledges_nothing() {
     const CANCEL: &str = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     let Some(server) = Postgres::start(&[]) else { return };
-    let engine =
-        Engine::connect(RemoteOptions::new(server.url(), RemoteBytes::memory()), Host::real()).await.unwrap();
+    // Warnings are heard, whatever the role is set to.
+    let url = format!("{}?options=-c%20client_min_messages%3Derror", server.url());
+    let engine = Engine::connect(RemoteOptions::new(url, RemoteBytes::memory()), Host::real()).await.unwrap();
     write(&engine, vec![put("a", "1")]).await;
     server.psql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
     server.psql("SELECT pg_reload_conf()");

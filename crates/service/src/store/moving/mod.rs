@@ -277,8 +277,9 @@ impl Move<'_> {
         Ok(renamed.unwrap_or((key, value)))
     }
 
-    /// Refuses if a server was started over what is moved from. The state first: a server that is started behind it is still
-    /// there when it is asked who works.
+    /// Refuses if a server was started over what is moved from. The state first: a server that is started behind it, and has
+    /// not ended again by then, is found when it is asked who works. One that comes and goes while the state is read, over a
+    /// database, may not be noticed: who moves a store keeps servers away from it.
     async fn nobody_wrote(&self, source: [u8; 16]) -> Done<()> {
         if self.source_state().await? != source {
             return Err(MoveError::Refused(
