@@ -111,7 +111,7 @@ fn skippable(outcome: Outcome) {
 
 /// What every engine must do and what several must do together, in both dialects and with bytes as objects; and what only this one has.
 fn engine() -> Chore {
-    on_postgres("package(lazuli-engine) and test(/postgres|remote|objects|several|tls/)")
+    on_postgres("package(lazuli-engine) and test(/postgres|remote|settled|objects|several|tls/)")
 }
 
 fn service() -> Chore {
