@@ -161,7 +161,9 @@ impl Arena {
         self.server.stop().await
     }
 
-    /// The moment after which a request of this moment, if it was never answered, has no effect.
+    /// The moment after which a request of this moment, if it was never answered, has no effect. In a cluster this is the end of
+    /// the first server that died since, whichever the request was sent to: too early at the worst, so that a history is refused
+    /// wrongly and never passed wrongly.
     pub fn end_of(deaths: &[Death], called: Moment) -> Moment {
         deaths.iter().find(|death| death.killed >= called).map_or(Moment::MAX, |death| death.settled)
     }

@@ -20,7 +20,8 @@ impl Blow {
         self.under_way = Some(spawn_blocking(move || fault()));
     }
 
-    /// Returns when it has happened. A case in which it failed, or that never came to it, would pass although nobody was hurt.
+    /// Returns when the fault has struck. A case whose fault failed, or that ended before it, would otherwise pass although the
+    /// cluster was left in peace.
     pub async fn struck(&mut self) -> Trial {
         match self.under_way.take() {
             Some(fault) => fault.await.map_err(|error| format!("the fault: {error}"))?,

@@ -23,7 +23,7 @@ pub fn not_started(error: &(dyn std::error::Error + Send + Sync + 'static)) -> E
 
 fn is_temporary(error: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
     if let Some(error) = error.downcast_ref() {
-        // A wrong password looks the same: whoever is wrong about it may be the database.
+        // A wrong password looks the same: the database may be the one that has not been told it yet.
         matches!(error, ConnectError::NoPrimary(_) | ConnectError::NoDatabase(_) | ConnectError::NoBytes(_))
     } else if let Some(error) = error.downcast_ref() {
         passes(error)

@@ -43,7 +43,7 @@ pub(crate) struct DatabaseClock {
 struct Seen {
     told: u64,
     at: Duration,
-    /// For a while, no answer has been more than what this server had seen.
+    /// For a second, no answer of the database has told a later time than this server's floor.
     is_behind: bool,
     /// What the database's clock itself said at first.
     first: (u64, Duration),
@@ -207,7 +207,8 @@ impl DatabaseClock {
             self.jumps.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(seconds = (now - expected) / 10_000_000, "the database's clock stepped ahead");
         }
-        // Answers may overtake each other, or take longer on their way than others: only what is so for long is told of the clock.
+        // Answers may overtake each other, or take longer on their way than others: one that tells nothing new says nothing of the
+        // database's clock, and a second of them does.
         if now > seen.floor(at) {
             (seen.told, seen.at, seen.is_behind) = (now, at, false);
         } else {

@@ -40,7 +40,8 @@ pub(super) struct Pinned {
     shared: Arc<Shared>,
     generation: u64,
     began: Instant,
-    /// `None` when its transaction was ended: a reader that goes on for longer than it may keeps nobody else waiting.
+    /// `None` once the transaction was ended. The pool ends that of a reader that stays for too long, and the next reader gets
+    /// its place.
     held: Mutex<Option<Held>>,
 }
 

@@ -41,8 +41,9 @@ pub(super) struct Shared {
     pub broken: Arc<AtomicBool>,
 }
 
-/// Held by each task that the engine cannot do without. One that panics would leave requests to wait for nobody, in a process
-/// that says of itself that it is well: so the process is told to end, and is started anew.
+/// Held by each task that the engine cannot do without. When one panics, the engine says that it is stopped, so that the
+/// server's process ends and its supervisor starts another. Otherwise requests would wait for a task that is gone, in a process
+/// that says of itself that it is well.
 pub(super) struct Guard(pub Arc<AtomicBool>);
 
 impl Drop for Guard {

@@ -47,8 +47,8 @@ async fn purge(shared: &Shared) {
 }
 
 impl Shared {
-    /// Deletes the rows of old groups. Servers may do it at the same time. How far this goes is noted in the same statement:
-    /// whoever settles a group later must not take a row that was deleted for one that never was (`sql/resolve_2.sql`).
+    /// Deletes the rows of old groups. Servers may do it at the same time. The statement that deletes also notes how far it goes,
+    /// so that a lane that settles such a group later does not take it for one that was never committed (`sql/resolve_2.sql`).
     pub async fn purge_groups(&self) -> Result<(), Fault> {
         let old = self.clock.steady().0.saturating_sub(KEPT);
         let before = super::uuid::Uuid(u128::from(old / 10_000) << 80);

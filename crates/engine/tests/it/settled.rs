@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Rows of groups are kept for an hour. Who asks later must not take a row that was deleted for one that never was.
+/// Rows of groups are kept for an hour. A lane that settles a group later must not take it for one that was never committed.
 async fn a_group_that_is_forgotten_is_not_known_and_nothing_of_it_deleted(dialect: Dialect) {
     let Some((proxy, mut database)) = behind_a_proxy(dialect).await else { return };
     database.options.bytes = RemoteBytes::objects(Arc::new(InMemory::new()), ObjectOptions::default());
